@@ -1,0 +1,76 @@
+package thetajoin
+
+import java.util.Locale
+
+import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.internal.SQLConf
+
+/** One setting: its key, its default as text, what it does and who would change it. */
+final case class Setting(key: String, default: String, since: String, doc: String) {
+  def text(conf: SQLConf): String = conf.getConfString(key, default).trim
+}
+
+/** A setting whose value can't be read. It reaches the user: a typo must not silently change a plan. */
+final class InvalidSettingException(setting: String, value: String, expected: String)
+    extends IllegalArgumentException(
+      s"[INVALID_SETTING] $setting must be $expected, but is: '$value'. Mend it with SET $setting=<value> " +
+        s"or RESET $setting."
+    )
+
+/** Every setting. All can be changed at run time with SET, and are read when a join is planned. */
+object Settings {
+  val Enabled: Setting = Setting(
+    "spark.thetajoin.enabled",
+    "true",
+    "0.1.0",
+    "Whether joins are planned by thetajoin. false gives Spark's own plans exactly; change it to compare the two."
+  )
+
+  val Accelerators: Setting = Setting(
+    "spark.thetajoin.accelerators",
+    "",
+    "0.1.0",
+    "Comma-separated class names of further accelerators, each a thetajoin.accelerator.Accelerator with a " +
+      "constructor without arguments. Those registered as Java services are found without it."
+  )
+
+  val BroadcastMaxBytes: Setting = Setting(
+    "spark.thetajoin.broadcast.maxBytes",
+    "256m",
+    "0.1.0",
+    "The largest estimated build side that is broadcast in place of a Cartesian product. Raise it where " +
+      "executors have memory to spare, lower it where they run short. A join that Spark itself can only " +
+      "run as a broadcast nested loop is not subject to it."
+  )
+
+  val written: Seq[Setting] = Seq(Enabled, Accelerators, BroadcastMaxBytes)
+
+  /** The switch of one accelerator, derived from its id. */
+  def acceleratorEnabled(id: String): Setting = Setting(
+    s"spark.thetajoin.accelerator.$id.enabled",
+    "true",
+    "0.1.0",
+    s"Whether the $id accelerator may be chosen. Switch it off to compare plans or to step around a defect."
+  )
+
+  def boolean(setting: Setting, conf: SQLConf): Boolean = {
+    val text = setting.text(conf)
+    text.toLowerCase(Locale.ROOT) match {
+      case "true" => true
+      case "false" => false
+      case _ => throw new InvalidSettingException(setting.key, text, "true or false")
+    }
+  }
+
+  def bytes(setting: Setting, conf: SQLConf): Long = {
+    val text = setting.text(conf)
+    try JavaUtils.byteStringAsBytes(text)
+    catch {
+      case _: NumberFormatException =>
+        throw new InvalidSettingException(setting.key, text, "a size such as 512m or 2g")
+    }
+  }
+
+  def names(setting: Setting, conf: SQLConf): Seq[String] =
+    setting.text(conf).split(',').toSeq.map(_.trim).filter(_.nonEmpty)
+}

@@ -1,0 +1,21 @@
+package thetajoin
+
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+
+import thetajoin.exec.{IsolateProbe, ThetaJoinStrategy}
+import thetajoin.report.ExplainFunction
+
+/** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
+final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)
+    extensions.injectColumnar(_ =>
+      new ColumnarRule {
+        override def preColumnarTransitions: Rule[SparkPlan] = IsolateProbe
+      }
+    )
+    extensions.injectTableFunction(ExplainFunction.description)
+  }
+}

@@ -1,0 +1,127 @@
+package thetajoin.accelerator
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.types.DataType
+
+import thetajoin.condition.JoinShape
+import thetajoin.reason.Reason
+
+/**
+ * A way to find the candidates of a probe row: an index over the build side's keys. It knows nothing of rows,
+ * join types or the plan; the driver does the rest. Implementations are stateless and have a constructor
+ * without arguments.
+ *
+ * {{{
+ *   offer    what of this condition would the index answer, and from which keys?
+ *   build    keys of build rows go in, an immutable index and an order for the rows come out
+ *   probe    a key goes in, runs of candidate positions come out
+ * }}}
+ *
+ * The contract: the runs for a probe key cover every build row for which all conjuncts that the offer calls
+ * exact hold, and every position at most once.
+ */
+trait Accelerator {
+
+  /** Lower-case noun: the name in EXPLAIN and in `spark.thetajoin.accelerator.<id>.enabled`. */
+  def id: String
+
+  /** One sentence for the documentation. */
+  def summary: String
+
+  /** What this accelerator would serve of the join if `buildSide` were indexed, or why it would not. */
+  def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer]
+}
+
+/**
+ * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer
+ * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys
+ *   can't fail may be here
+ * @param buildKeys one-sided expressions over the build side, evaluated once a row
+ * @param probeKeys their counterparts over the probe side
+ * @param spec how to build the index: constants only, so that equal joins get equal specs
+ * @param cost expected candidates as a share of all pairs, 0.0 to 1.0; the lowest offer wins
+ */
+final case class Offer(
+    served: Seq[Expression],
+    exact: Seq[Expression],
+    buildKeys: Seq[Expression],
+    probeKeys: Seq[Expression],
+    spec: IndexSpec,
+    cost: Double
+)
+
+/** Makes index builders. Implemented by case classes over constants, since equal specs share one broadcast. */
+trait IndexSpec extends Serializable {
+  def newBuilder(keyTypes: Seq[DataType]): IndexBuilder
+
+  /**
+   * The same index where the join asks only whether a row has a candidate: it may then keep fewer rows.
+   * Asked only if nothing is checked on candidates.
+   */
+  def forExistence: IndexSpec = this
+}
+
+/** Takes the keys of build rows in arrival order. Rows with a null key or a key that failed never come here. */
+abstract class IndexBuilder {
+
+  /** `keys` is reused by the caller: copy what is kept. */
+  def add(keys: InternalRow): Unit
+
+  def finish(): OrderedIndex
+}
+
+/**
+ * @param order the arrival numbers of rows, in the order in which the index wants them stored. A row that is
+ *   left out is never a candidate
+ */
+final case class OrderedIndex(index: JoinIndex, order: Array[Int])
+
+/** Immutable, and shared by all tasks of a JVM. Positions are those of [[OrderedIndex.order]]. */
+abstract class JoinIndex extends Serializable {
+  def bytes: Long
+
+  /** A cursor for one task. */
+  def newProber(): Prober
+}
+
+/**
+ * Gives the candidates of one probe key at a time as runs `[from, until)` of positions, each position at most
+ * once. Not thread-safe.
+ */
+abstract class Prober {
+  protected var runFrom: Int = 0
+  protected var runUntil: Int = 0
+
+  /** Starts on the candidates of a key. No key value is null. */
+  def probe(keys: InternalRow): Unit
+
+  /** Moves to the next run that is not empty; false if there is none. */
+  def next(): Boolean
+
+  final def from: Int = runFrom
+  final def until: Int = runUntil
+}
+
+/** A prober whose only key is a long, which generated code hands over unboxed. */
+trait LongProber { this: Prober =>
+  def probe(key: Long): Unit
+}
+
+/** For probers that find one run a key. */
+abstract class SingleRunProber extends Prober {
+  private var pending = false
+
+  protected final def run(from: Int, until: Int): Unit = {
+    runFrom = from
+    runUntil = until
+    pending = from < until
+  }
+
+  override final def next(): Boolean = {
+    val found = pending
+    pending = false
+    found
+  }
+}

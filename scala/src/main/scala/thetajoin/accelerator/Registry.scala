@@ -1,0 +1,51 @@
+package thetajoin.accelerator
+
+import java.util.ServiceLoader
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.internal.SQLConf
+
+import thetajoin.Settings
+import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
+import thetajoin.accelerator.piecewise.PiecewiseAccelerator
+
+/** A class named in `spark.thetajoin.accelerators` that can't be used. */
+final class InvalidAcceleratorException(name: String, why: String, cause: Throwable)
+    extends IllegalArgumentException(
+      s"[INVALID_ACCELERATOR] ${Settings.Accelerators.key} names a class that can't be used: $name: $why. Add its " +
+        "jar to spark.jars, check the name, and give it a constructor without arguments.",
+      cause
+    )
+
+object Registry {
+
+  /** The built-in accelerators, one line each. */
+  val builtIn: Seq[Accelerator] = Seq(
+    PiecewiseAccelerator,
+    NestedLoopAccelerator
+  )
+
+  /** Built-in accelerators, those registered as services, then those named by configuration; an id counts once. */
+  def accelerators(conf: SQLConf): Seq[Accelerator] = {
+    val named = Settings.names(Settings.Accelerators, conf).map(load)
+    (builtIn ++ services() ++ named).distinctBy(_.id)
+  }
+
+  private def services(): Seq[Accelerator] =
+    ServiceLoader.load(classOf[Accelerator], classLoader).asScala.toSeq
+
+  private def load(name: String): Accelerator =
+    try classLoader.loadClass(name).getConstructor().newInstance().asInstanceOf[Accelerator]
+    catch {
+      case e: ClassNotFoundException => throw new InvalidAcceleratorException(name, "class not found", e)
+      case e: ClassCastException =>
+        throw new InvalidAcceleratorException(name, s"not a ${classOf[Accelerator].getName}", e)
+      case NonFatal(e) => throw new InvalidAcceleratorException(name, e.toString, e)
+    }
+
+  /** Jars of `spark.jars` are seen by the context class loader alone. */
+  private def classLoader: ClassLoader =
+    Option(Thread.currentThread.getContextClassLoader).getOrElse(getClass.getClassLoader)
+}

@@ -1,0 +1,47 @@
+package thetajoin.accelerator.nestedloop
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.types.DataType
+
+import thetajoin.accelerator._
+import thetajoin.condition.JoinShape
+import thetajoin.reason.Reason
+
+/** Every build row is a candidate of every probe row: what serves any condition, and what others are tested against. */
+object NestedLoopAccelerator extends Accelerator {
+  override val id: String = "nestedloop"
+
+  override val summary: String =
+    "Any condition: each probe row meets each build row in a generated loop over flat columns."
+
+  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+    Right(Offer(Nil, Nil, Nil, Nil, AllRowsSpec(), cost = 1.0))
+}
+
+final case class AllRowsSpec(existence: Boolean = false) extends IndexSpec {
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = new AllRowsBuilder(existence)
+
+  /** Whether a row has any candidate is answered by one row. */
+  override def forExistence: IndexSpec = AllRowsSpec(existence = true)
+}
+
+private final class AllRowsBuilder(existence: Boolean) extends IndexBuilder {
+  private var rows = 0
+
+  override def add(keys: InternalRow): Unit = rows += 1
+
+  override def finish(): OrderedIndex = {
+    val kept = if (existence) math.min(rows, 1) else rows
+    OrderedIndex(new AllRows(kept), Array.range(0, kept))
+  }
+}
+
+final class AllRows(rows: Int) extends JoinIndex {
+  override def bytes: Long = 16L
+  override def newProber(): Prober = new AllRowsProber(rows)
+}
+
+private final class AllRowsProber(rows: Int) extends SingleRunProber {
+  override def probe(keys: InternalRow): Unit = run(0, rows)
+}

@@ -1,0 +1,74 @@
+package thetajoin.accelerator.piecewise
+
+/** Sorts row numbers by 64-bit keys: least significant digit first, skipping digits that all keys share. */
+private[piecewise] object LongOrder {
+  private val DigitBits = 11
+  private val Digits = 1 << DigitBits
+
+  /** The numbers of the first `rows` keys in ascending order of key; stable. */
+  def ascending(keys: Array[Long], rows: Int): Array[Int] = {
+    val identity = Array.range(0, rows)
+    if (isSorted(keys, rows)) identity else radix(keys, identity)
+  }
+
+  /** The next capacity of a growing array. */
+  def grown(capacity: Int): Int = math.min(capacity.toLong * 2, Int.MaxValue - 16L).toInt
+
+  private def isSorted(keys: Array[Long], rows: Int): Boolean = {
+    var i = 1
+    while (i < rows && keys(i - 1) <= keys(i)) i += 1
+    i >= rows
+  }
+
+  private def radix(keys: Array[Long], identity: Array[Int]): Array[Int] = {
+    val varying = differingBits(keys, identity.length)
+    var source = identity
+    var target = new Array[Int](identity.length)
+    var shift = 0
+    while (shift < 64) {
+      if (((varying >>> shift) & (Digits - 1)) != 0) {
+        scatter(keys, source, target, shift)
+        val swap = source
+        source = target
+        target = swap
+      }
+      shift += DigitBits
+    }
+    source
+  }
+
+  private def differingBits(keys: Array[Long], rows: Int): Long = {
+    var bits = 0L
+    var i = 1
+    while (i < rows) {
+      bits |= keys(i) ^ keys(0)
+      i += 1
+    }
+    bits
+  }
+
+  private def scatter(keys: Array[Long], source: Array[Int], target: Array[Int], shift: Int): Unit = {
+    val next = new Array[Int](Digits + 1)
+    var i = 0
+    while (i < source.length) {
+      next(digit(keys(i), shift) + 1) += 1
+      i += 1
+    }
+    i = 0
+    while (i < Digits) {
+      next(i + 1) += next(i)
+      i += 1
+    }
+    i = 0
+    while (i < source.length) {
+      val d = digit(keys(source(i)), shift)
+      target(next(d)) = source(i)
+      next(d) += 1
+      i += 1
+    }
+  }
+
+  /** The sign bit is flipped, so that unsigned digits order signed keys. */
+  private def digit(key: Long, shift: Int): Int =
+    (((key ^ Long.MinValue) >>> shift) & (Digits - 1)).toInt
+}

@@ -1,0 +1,108 @@
+package thetajoin.accelerator.piecewise
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.types._
+
+import thetajoin.accelerator._
+import thetajoin.condition.{Comparison, JoinShape, Operator, OrderedLong}
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * One comparison `<`, `<=`, `>` or `>=` between the sides. The build side is sorted by its key, so that the
+ * candidates of a probe key are one run, at the start or at the end:
+ *
+ * {{{
+ *   a.x > b.y, b built and sorted by y:   position 0 1 2 3      probe x = 6
+ *                                         y        1 4 7 9      run [0, 2)
+ * }}}
+ *
+ * A probe costs one search, a build one sort. Rows with a null key are in no run.
+ */
+object PiecewiseAccelerator extends Accelerator {
+  override val id: String = "piecewise"
+
+  override val summary: String =
+    "One comparison (<, <=, >, >=) between the sides: the build side is sorted, a probe is one search and one run."
+
+  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+    if (shape.comparisons.isEmpty) Left(ReasonCode.NoComparison())
+    else {
+      val keyed = shape.comparisons.map(c => refusal(c).toLeft(c))
+      val usable = keyed.collect { case Right(c) => c }
+      usable.find(_.exact).orElse(usable.headOption) match {
+        case Some(comparison) => Right(offer(comparison, buildSide))
+        case None => Left(keyed.collectFirst { case Left(reason) => reason }.get)
+      }
+    }
+
+  private def offer(comparison: Comparison, buildSide: BuildSide): Offer = {
+    val (build, operator, probe) = comparison.oriented(buildSide)
+    Offer(
+      served = Seq(comparison.source),
+      exact = if (comparison.exact) Seq(comparison.source) else Nil,
+      buildKeys = Seq(key(build)),
+      probeKeys = Seq(key(probe)),
+      spec = PiecewiseSpec(operator.symbol),
+      cost = 0.5
+    )
+  }
+
+  /** Why a comparison can't be indexed, if so. */
+  private def refusal(c: Comparison): Option[Reason] = {
+    val (l, r) = (c.left.dataType, c.right.dataType)
+    if (!DataTypeUtils.sameType(l, r)) Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${c.source.sql}"))
+    else
+      unordered(l).map {
+        case s: StringType => ReasonCode.KeyCollation(s"${s.sql} in ${c.source.sql}")
+        case t => ReasonCode.KeyType(s"${t.sql} in ${c.source.sql}")
+      }
+  }
+
+  /** The part of a type whose values no index orders as Spark does, if there is one. */
+  private def unordered(t: DataType): Option[DataType] = t match {
+    case s: StringType => if (s.collationId == StringType.collationId) None else Some(s)
+    case _ if OrderedLong.orders(t) => None
+    case BinaryType | _: DecimalType => None
+    case s: StructType => s.fields.iterator.flatMap(f => unordered(f.dataType)).nextOption()
+    case a: ArrayType => unordered(a.elementType)
+    case other => Some(other)
+  }
+
+  private def key(e: Expression): Expression = e.dataType match {
+    case t if OrderedLong.orders(t) => OrderedLong(e)
+    case _ => e
+  }
+}
+
+/** `build key <operator> probe key`. If `extreme`, only the build row that satisfies it most easily is kept. */
+final case class PiecewiseSpec(operator: String, extreme: Boolean = false) extends IndexSpec {
+  override def forExistence: IndexSpec = copy(extreme = true)
+
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {
+    case Seq(LongType) => new SortedLongsBuilder(this)
+    case Seq(other) => new SortedValuesBuilder(this, other)
+  }
+
+  /** Whether the candidates are the last positions (build key above the probe key) or the first. */
+  def upward: Boolean = operator.startsWith(Operator.Greater.symbol)
+
+  /** Whether build keys that equal the probe key are candidates. */
+  def inclusive: Boolean = operator.endsWith("=")
+
+  /** Whether the boundary of the run lies before the build keys that equal the probe key, or after them. */
+  def beforeEqual: Boolean = upward == inclusive
+
+  /** Of rows in key order, those that are kept. */
+  def kept(order: Array[Int]): Array[Int] =
+    if (!extreme) order else if (upward) order.takeRight(1) else order.take(1)
+}
+
+/** One run, from a boundary to the end of the positions or from their start to it. */
+private[piecewise] abstract class BoundaryProber(spec: PiecewiseSpec, rows: Int) extends SingleRunProber {
+  private val upward = spec.upward
+
+  protected final def boundary(position: Int): Unit =
+    if (upward) run(position, rows) else run(0, position)
+}

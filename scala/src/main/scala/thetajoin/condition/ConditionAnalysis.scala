@@ -1,0 +1,70 @@
+package thetajoin.condition
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.plans.JoinType
+
+/**
+ * Takes a join condition apart. For `ON a.x + 1 > b.y AND a.s <> b.s AND a.z > 0`:
+ * a comparison of `a.x + 1` with `b.y`, an opaque conjunct, and a conjunct of the left side.
+ */
+object ConditionAnalysis extends PredicateHelper {
+
+  def shape(
+      left: Seq[Attribute],
+      right: Seq[Attribute],
+      joinType: JoinType,
+      condition: Option[Expression]
+  ): JoinShape = {
+    val sides = new Sides(AttributeSet(left), AttributeSet(right))
+    val conjuncts = condition.toSeq.flatMap(splitConjunctivePredicates).map(conjunct(_, sides))
+    JoinShape(left, right, joinType, conjuncts)
+  }
+
+  private def conjunct(source: Expression, sides: Sides): Conjunct = source match {
+    case e if sides.ofLeft(e) => oneSided(e, isLeft = true)
+    case e if sides.ofRight(e) => oneSided(e, isLeft = false)
+    case EqualTo(l, r) if sides.split(l, r) => EquiKey(source)
+    case EqualNullSafe(l, r) if sides.split(l, r) => EquiKey(source)
+    case OrderedBy(l, operator, r) =>
+      direct(source, l, operator, r, sides)
+        .orElse(LinearIsolation.isolate(source, l, operator, r, sides))
+        .getOrElse(Opaque(source))
+    case _ => Opaque(source)
+  }
+
+  private def oneSided(e: Expression, isLeft: Boolean): Conjunct =
+    if (Safety.cannotFail(e)) OneSided(e, if (isLeft) BuildLeft else BuildRight) else Opaque(e)
+
+  private def direct(
+      source: Expression,
+      l: Expression,
+      operator: Operator,
+      r: Expression,
+      sides: Sides
+  ): Option[Comparison] = {
+    val exact = Safety.cannotFail(l) && Safety.cannotFail(r)
+    if (sides.ofLeft(l) && sides.ofRight(r)) Some(Comparison(source, l, operator, r, exact))
+    else if (sides.ofRight(l) && sides.ofLeft(r)) Some(Comparison(source, r, operator.flipped, l, exact))
+    else None
+  }
+}
+
+/** Which side of the join an expression reads. One that reads no column belongs to neither. */
+final class Sides(left: AttributeSet, right: AttributeSet) {
+  def ofLeft(e: Expression): Boolean = e.references.nonEmpty && e.references.subsetOf(left)
+  def ofRight(e: Expression): Boolean = e.references.nonEmpty && e.references.subsetOf(right)
+  def split(l: Expression, r: Expression): Boolean =
+    ofLeft(l) && ofRight(r) || ofRight(l) && ofLeft(r)
+}
+
+/** Matches the four order comparisons. */
+object OrderedBy {
+  def unapply(e: Expression): Option[(Expression, Operator, Expression)] = e match {
+    case LessThan(l, r) => Some((l, Operator.Less, r))
+    case LessThanOrEqual(l, r) => Some((l, Operator.LessOrEqual, r))
+    case GreaterThan(l, r) => Some((l, Operator.Greater, r))
+    case GreaterThanOrEqual(l, r) => Some((l, Operator.GreaterOrEqual, r))
+    case _ => None
+  }
+}

@@ -1,0 +1,64 @@
+package thetajoin.condition
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans.JoinType
+
+/**
+ * What a join asks, with its condition taken apart. `conjuncts` keeps the order of the plan, since a conjunct
+ * may guard a later one against an error.
+ */
+final case class JoinShape(
+    left: Seq[Attribute],
+    right: Seq[Attribute],
+    joinType: JoinType,
+    conjuncts: Seq[Conjunct]
+) {
+  def comparisons: Seq[Comparison] = conjuncts.collect { case c: Comparison => c }
+}
+
+/** One conjunct of a join condition; `source` is the expression as Spark wrote it. */
+sealed trait Conjunct {
+  def source: Expression
+}
+
+/**
+ * `left operator right`, where `left` reads columns of the left side alone and `right` of the right alone.
+ * If `exact`, it holds for a pair of rows if and only if `source` does, and neither key can raise an error.
+ * Otherwise every pair for which `source` holds passes it or has a key that fails, and `source` must be
+ * checked again.
+ */
+final case class Comparison(
+    source: Expression,
+    left: Expression,
+    operator: Operator,
+    right: Expression,
+    exact: Boolean
+) extends Conjunct {
+
+  /** The key expressions of (build, probe) and the operator between them in that order. */
+  def oriented(buildSide: BuildSide): (Expression, Operator, Expression) = buildSide match {
+    case BuildLeft => (left, operator, right)
+    case BuildRight => (right, operator.flipped, left)
+  }
+}
+
+/** `left = right` or `left <=> right` between one-sided expressions: what Spark's own joins take as a key. */
+final case class EquiKey(source: Expression) extends Conjunct
+
+/** Reads columns of one side only and can't raise an error, so it is tested once for each row of that side. */
+final case class OneSided(source: Expression, side: BuildSide) extends Conjunct
+
+/** Whatever else: checked for each pair. */
+final case class Opaque(source: Expression) extends Conjunct
+
+sealed abstract class Operator(val symbol: String) {
+  def flipped: Operator
+}
+
+object Operator {
+  case object Less extends Operator("<") { def flipped: Operator = Greater }
+  case object LessOrEqual extends Operator("<=") { def flipped: Operator = GreaterOrEqual }
+  case object Greater extends Operator(">") { def flipped: Operator = Less }
+  case object GreaterOrEqual extends Operator(">=") { def flipped: Operator = LessOrEqual }
+}

@@ -1,0 +1,115 @@
+package thetajoin.condition
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types._
+
+/** Raised by [[BoundedSum]]; without a stack trace, since it only marks a row. */
+object OutOfBoundsKey extends ArithmeticException("sum term beyond its limit") {
+  override def fillInStackTrace(): Throwable = this
+
+  /** For generated code, which can't name a Scala object's value as an expression of its own type. */
+  def check(value: Long, limit: Long): Long =
+    if (value > limit || value < -limit) throw this else value
+}
+
+/**
+ * The sum of whole numbers, some of them negated, as 64 bits: null if a term is, and an [[OutOfBoundsKey]]
+ * error if a term's magnitude is above `limit`. Never shown to a user: only used as an index key.
+ */
+final case class BoundedSum(children: Seq[Expression], negative: Seq[Boolean], limit: Long)
+    extends Expression {
+  override def dataType: DataType = LongType
+  override def nullable: Boolean = children.exists(_.nullable)
+  override def foldable: Boolean = false
+
+  override def eval(input: InternalRow): Any = {
+    var total = 0L
+    var i = 0
+    while (i < children.size) {
+      val value = children(i).eval(input)
+      if (value == null) return null
+      val term = OutOfBoundsKey.check(value.asInstanceOf[Number].longValue, limit)
+      total += (if (negative(i)) -term else term)
+      i += 1
+    }
+    total
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val check = s"${OutOfBoundsKey.getClass.getName}.MODULE$$.check"
+    val steps = children.zip(negative).map { case (child, minus) =>
+      val c = child.genCode(ctx)
+      val sign = if (minus) "-" else "+"
+      s"""
+         |if (!${ev.isNull}) {
+         |  ${c.code}
+         |  if (${c.isNull}) {
+         |    ${ev.isNull} = true;
+         |  } else {
+         |    ${ev.value} $sign= $check((long) ${c.value}, ${limit}L);
+         |  }
+         |}""".stripMargin
+    }
+    ev.copy(code = code"""
+      boolean ${ev.isNull} = false;
+      long ${ev.value} = 0L;
+      ${steps.mkString("\n")}""")
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): BoundedSum =
+    copy(children = newChildren)
+}
+
+/**
+ * A value of an ordered type as a 64-bit whole number in the same order, equal exactly where Spark's
+ * comparison is: NaN is above all and equals itself, -0.0 equals 0.0. Decimals must have the same scale on both
+ * sides of the comparison, as Spark's analyzer makes sure.
+ */
+final case class OrderedLong(child: Expression) extends UnaryExpression {
+  override def dataType: DataType = LongType
+  override def nullIntolerant: Boolean = true
+
+  override protected def nullSafeEval(value: Any): Any = value match {
+    case b: Boolean => if (b) 1L else 0L
+    case d: Double => OrderedLong.ofDouble(d)
+    case f: Float => OrderedLong.ofDouble(f.toDouble)
+    case d: Decimal => d.toUnscaledLong
+    case n: Number => n.longValue
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val companion = s"${OrderedLong.getClass.getName}.MODULE$$"
+    defineCodeGen(
+      ctx,
+      ev,
+      value =>
+        CodeGenerator.javaType(child.dataType) match {
+          case "boolean" => s"($value ? 1L : 0L)"
+          case "double" | "float" => s"$companion.ofDouble((double) $value)"
+          case "Decimal" => s"$value.toUnscaledLong()"
+          case _ => s"(long) $value"
+        }
+    )
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): OrderedLong = copy(newChild)
+}
+
+object OrderedLong {
+
+  /** Whether values of the type are held in 64 bits that order them. */
+  def orders(t: DataType): Boolean = t match {
+    case d: DecimalType => d.precision <= Decimal.MAX_LONG_DIGITS
+    case BooleanType => true
+    case _: UserDefinedType[_] => false
+    case _ => CodeGenerator.isPrimitiveType(t)
+  }
+
+  def ofDouble(d: Double): Long = {
+    val bits = java.lang.Double.doubleToLongBits(if (d == 0.0d) 0.0d else d)
+    bits ^ ((bits >> 63) & Long.MaxValue)
+  }
+}

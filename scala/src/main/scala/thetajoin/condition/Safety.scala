@@ -1,0 +1,41 @@
+package thetajoin.condition
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+
+/**
+ * Which expressions can't raise an error, whatever the row. A key or a one-sided conjunct is evaluated for rows
+ * that a nested loop might never reach, so that only these may be evaluated without a net. A list of what is
+ * known to be safe: everything else counts as failing.
+ */
+object Safety {
+
+  def cannotFail(e: Expression): Boolean = safeNode(e) && e.children.forall(cannotFail)
+
+  private def safeNode(e: Expression): Boolean = e match {
+    case _: Attribute | _: BoundReference | _: Literal | _: Alias => true
+    case _: And | _: Or | _: Not | _: IsNull | _: IsNotNull | _: IsNaN => true
+    case _: BinaryComparison | _: In | _: InSet => true
+    case _: Coalesce | _: If | _: CaseWhen | _: NaNvl => true
+    case _: Greatest | _: Least => true
+    case _: GetStructField | _: CreateNamedStruct => true
+    case c: Cast => widens(c.child.dataType, c.dataType)
+    case Add(l, _, _) => isFractional(l.dataType)
+    case Subtract(l, _, _) => isFractional(l.dataType)
+    case Multiply(l, _, _) => isFractional(l.dataType)
+    case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate => true
+    case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
+    case _: StartsWith | _: EndsWith | _: Contains => true
+    case _ => false
+  }
+
+  private def isFractional(t: DataType): Boolean = t == DoubleType || t == FloatType
+
+  /** Casts whose result every value has: numbers to wider numbers, and a type to itself. */
+  def widens(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (f, t) if f == t => true
+    case (_: NumericType, _: NumericType) => Cast.canUpCast(from, to)
+    case (_: NumericType | BooleanType | DateType, StringType) => true
+    case _ => false
+  }
+}

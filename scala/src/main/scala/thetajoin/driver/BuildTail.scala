@@ -1,0 +1,43 @@
+package thetajoin.driver
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+/**
+ * Stands in for probe rows in the partitions that emit build rows by themselves: an iterator of one null, and
+ * the runs of positions in `[from, until)` to emit. For an existence join the matched rows come first, then the others.
+ *
+ * @param matchedBits a bit for each position, the first for `first`
+ */
+final class BuildTail(matchedBits: Array[Long], first: Int, end: Int, emits: Existence)
+    extends Iterator[InternalRow] {
+  private var wasGiven = false
+  private var phaseMatched = emits != Existence.Unmatched
+  private var position = first
+  private var runFrom = first
+
+  override def hasNext: Boolean = !wasGiven
+
+  override def next(): InternalRow = {
+    wasGiven = true
+    null
+  }
+
+  def from: Int = runFrom
+  def until: Int = position
+  def matched: Boolean = phaseMatched
+
+  def nextRun(): Boolean = {
+    while (position < end && bit(position) != phaseMatched) position += 1
+    if (position < end) {
+      runFrom = position
+      while (position < end && bit(position) == phaseMatched) position += 1
+      true
+    } else if (phaseMatched && emits == Existence.Marked) {
+      phaseMatched = false
+      position = first
+      nextRun()
+    } else false
+  }
+
+  private def bit(p: Int): Boolean = ((matchedBits((p - first) >> 6) >>> p) & 1L) != 0L
+}

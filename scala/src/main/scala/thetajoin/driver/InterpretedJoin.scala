@@ -1,0 +1,164 @@
+package thetajoin.driver
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.BooleanType
+
+
+import thetajoin.rowstore.{BuildRowView, ThetaRelation}
+
+/**
+ * The join over one partition without generated code for the whole stage: a cursor over candidates that gives a row at
+ * a time, so that a probe row's matches are never held together.
+ */
+final class InterpretedJoin(task: JoinTask, relation: ThetaRelation, metrics: Map[String, SQLMetric], partition: Int) {
+  private val types = task.stored.map(_.dataType).toArray
+  private val finder = new MatchFinder(task, relation, partition)
+  private val buildRow = new BuildRowView(relation.store, types)
+  private val noBuildRow = new GenericInternalRow(types.length)
+  private val noProbeRow = new GenericInternalRow(task.probeOutput.size)
+  private val outputRows = metrics(JoinMetrics.OutputRows)
+  private val candidateRows = metrics(JoinMetrics.CandidateRows)
+  private val matches = metrics(JoinMetrics.Matches)
+
+  def run(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
+    val rows = task.role.probeExistence match {
+      case Some(kind) => existence(probe, kind)
+      case None => pairs(probe)
+    }
+    rows.map { row =>
+      outputRows += 1
+      row
+    }
+  }
+
+  private def existence(probe: Iterator[InternalRow], kind: Existence): Iterator[InternalRow] = {
+    val marked = new JoinedRow
+    val flag = new GenericInternalRow(1)
+    val output = kind match {
+      case Existence.Marked =>
+        val exists = AttributeReference("exists", BooleanType, nullable = false)()
+        UnsafeProjection.create(task.probeOutput :+ exists, task.probeOutput :+ exists)
+      case _ => UnsafeProjection.create(task.probeOutput, task.probeOutput)
+    }
+    probe.flatMap { row =>
+      val found = hasMatch(row)
+      kind match {
+        case Existence.Marked =>
+          flag.update(0, found)
+          Iterator.single(output(marked(row, flag)))
+        case _ if found == (kind == Existence.Matched) => Iterator.single(output(row))
+        case _ => Iterator.empty
+      }
+    }
+  }
+
+  private def hasMatch(row: InternalRow): Boolean = {
+    finder.start(row)
+    while (finder.candidates.next()) {
+      var p = finder.candidates.from
+      while (p < finder.candidates.until) {
+        candidateRows += 1
+        if (finder.matches(row, p)) {
+          matches += 1
+          return true
+        }
+        p += 1
+      }
+    }
+    false
+  }
+
+  private def pairs(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
+    val exists = task.role.buildExistence.collect { case Existence.Marked =>
+      AttributeReference("exists", BooleanType, nullable = false)()
+    }
+    val nullable = (task.probeOutput ++ task.stored).map(_.withNullability(true))
+    val output = UnsafeProjection.create(
+      if (task.role.buildExistence.isDefined) task.stored ++ exists
+      else task.outputOrder(task.probeOutput, task.stored).map(_.withNullability(true)),
+      nullable ++ exists
+    )
+    val joined, withFlag = new JoinedRow
+    val flag = new GenericInternalRow(1)
+    probe match {
+      case tail: BuildTail =>
+        finder.candidates.buildRows(tail)
+        runs(() => finder.candidates.next()).map { p =>
+          joined(noProbeRow, buildRow.at(p))
+          if (exists.isEmpty) output(joined)
+          else {
+            flag.update(0, finder.candidates.matched)
+            output(withFlag(joined, flag))
+          }
+        }
+      case _ =>
+        probe.flatMap { row =>
+          finder.start(row)
+          val matching = runs { () =>
+            val more = finder.candidates.next()
+            if (more) candidateRows += finder.candidates.until - finder.candidates.from
+            more
+          }.filter(finder.matches(row, _)).map { p =>
+            matches += 1
+            output(joined(row, buildRow.at(p)))
+          }
+          if (task.role.padsProbe && matching.isEmpty) Iterator.single(output(joined(row, noBuildRow)))
+          else matching
+        }
+    }
+  }
+
+  /** The positions of all runs, one after another. */
+  private def runs(nextRun: () => Boolean): Iterator[Int] = new Iterator[Int] {
+    private var p = 0
+    private var end = 0
+
+    override def hasNext: Boolean = {
+      if (p >= end && nextRun()) {
+        p = finder.candidates.from
+        end = finder.candidates.until
+      }
+      p < end
+    }
+
+    override def next(): Int = {
+      if (!hasNext) throw new NoSuchElementException
+      p += 1
+      p - 1
+    }
+  }
+}
+
+/** Finds the candidates of a probe row and checks the residual on one, by Spark's expression evaluators. */
+final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int) {
+  private val keys = UnsafeProjection.create(task.probeKeys, task.probeOutput)
+  private val passes = task.probeFilter.map(Predicate.create(_, task.probeOutput))
+  private val residual = task.residualCondition.map(Predicate.create(_, task.probeOutput ++ task.stored))
+  private val buildRow = new BuildRowView(relation.store, task.stored.map(_.dataType).toArray)
+  private val joined = new JoinedRow
+  (passes ++ residual).foreach(_.initialize(partition))
+
+  val candidates = new Candidates(relation)
+
+  def start(row: InternalRow): Unit =
+    if (passes.exists(!_.eval(row))) candidates.none()
+    else {
+      val key = evaluate(row)
+      if (key == null) candidates.all()
+      else if (key.numFields > 0 && key.anyNull) candidates.none()
+      else candidates.probe(key)
+    }
+
+  private def evaluate(row: InternalRow): UnsafeRow =
+    if (!task.keysCanFail) keys(row)
+    else
+      try keys(row)
+      catch { case NonFatal(_) => null }
+
+  def matches(row: InternalRow, position: Int): Boolean =
+    residual.forall(_.eval(joined(row, buildRow.at(position))))
+}

@@ -1,0 +1,25 @@
+package thetajoin.driver
+
+import org.apache.spark.SparkContext
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/** The metrics of a join node, by the keys under which Spark keeps them. */
+object JoinMetrics {
+  val OutputRows = "numOutputRows"
+  val CandidateRows = "candidates"
+  val Matches = "matches"
+  val IndexRows = "indexRows"
+  val IndexBytes = "indexBytes"
+  val BuildTime = "buildTime"
+  val ProbeTime = "probeTime"
+
+  def create(context: SparkContext): Map[String, SQLMetric] = Map(
+    OutputRows -> SQLMetrics.createMetric(context, "number of output rows"),
+    CandidateRows -> SQLMetrics.createMetric(context, "number of candidates"),
+    Matches -> SQLMetrics.createMetric(context, "number of candidates passing the residual"),
+    IndexRows -> SQLMetrics.createMetric(context, "number of index rows"),
+    IndexBytes -> SQLMetrics.createSizeMetric(context, "index size"),
+    BuildTime -> SQLMetrics.createNanoTimingMetric(context, "time to build index"),
+    ProbeTime -> SQLMetrics.createNanoTimingMetric(context, "time to probe and emit")
+  )
+}

@@ -1,0 +1,31 @@
+package thetajoin.driver
+
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+
+/**
+ * What the driver does for one join: made from the fields of an exec node when it runs.
+ *
+ * @param stored the build columns that the relation holds, in its order
+ * @param probeFilter a condition on probe rows alone: a row that fails it has no match
+ * @param residual conjuncts that a candidate must still pass, in plan order
+ * @param keysCanFail whether evaluating a probe key can raise an error; such a row meets every build row
+ */
+final case class JoinTask(
+    role: JoinRole,
+    buildSide: BuildSide,
+    probeOutput: Seq[Attribute],
+    stored: Seq[Attribute],
+    probeKeys: Seq[Expression],
+    probeFilter: Option[Expression],
+    residual: Seq[Expression],
+    keysCanFail: Boolean
+) {
+  def residualCondition: Option[Expression] = residual.reduceOption(And(_, _))
+
+  /** Puts what stands for the probe and build columns into the order of the join's output. */
+  def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {
+    case BuildLeft => build ++ probe
+    case BuildRight => probe ++ build
+  }
+}

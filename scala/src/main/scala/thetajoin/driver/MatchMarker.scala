@@ -1,0 +1,82 @@
+package thetajoin.driver
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen._
+
+import thetajoin.rowstore.ThetaRelation
+
+
+
+/** Marks the build rows that match a probe row: an existence test, so that a marked row is not looked at again. */
+abstract class MatchMarker {
+  def mark(row: InternalRow, unmatched: UnmatchedRows): Unit
+}
+
+/** Makes a marker in each task. */
+private[thetajoin] sealed trait MatchMarkerFactory extends Serializable {
+  def newMarker(partition: Int): MatchMarker
+}
+
+private[thetajoin] object MatchMarker extends Logging {
+
+  def factory(task: JoinTask, broadcast: Broadcast[ThetaRelation], codegen: Boolean): MatchMarkerFactory =
+    if (!codegen) new InterpretedFactory(task, broadcast)
+    else
+      try generated(task, broadcast)
+      catch {
+        case NonFatal(e) =>
+          logWarning("thetajoin: generated code for matched build rows failed, going on without it", e)
+          new InterpretedFactory(task, broadcast)
+      }
+
+  private def generated(task: JoinTask, broadcast: Broadcast[ThetaRelation]): MatchMarkerFactory = {
+    val ctx = new CodegenContext
+    val body = new JoinCode(ctx, task, broadcast, _ => "").markMethod("row", "unmatched")
+    val text = s"""
+      public Object generate(Object[] references) { return new GeneratedMarker(references); }
+
+      class GeneratedMarker extends ${classOf[MatchMarker].getName} {
+        private Object[] references;
+        ${ctx.declareMutableStates()}
+
+        public GeneratedMarker(Object[] references) {
+          this.references = references;
+          ${ctx.initMutableStates()}
+        }
+
+        $body
+
+        ${ctx.declareAddedFunctions()}
+      }"""
+    val code = CodeFormatter.stripOverlappingComments(new CodeAndComment(text, ctx.getPlaceHolderToComments()))
+    CodeGenerator.compile(code)
+    new GeneratedFactory(code, ctx.references.toArray)
+  }
+
+  private final class GeneratedFactory(code: CodeAndComment, references: Array[Any]) extends MatchMarkerFactory {
+    override def newMarker(partition: Int): MatchMarker =
+      CodeGenerator.compile(code)._1.generate(references).asInstanceOf[MatchMarker]
+  }
+
+  private final class InterpretedFactory(task: JoinTask, broadcast: Broadcast[ThetaRelation])
+      extends MatchMarkerFactory {
+    override def newMarker(partition: Int): MatchMarker = {
+      val finder = new MatchFinder(task, broadcast.value, partition)
+      (row: InternalRow, unmatched: UnmatchedRows) => {
+        finder.start(row)
+        while (finder.candidates.next()) {
+          val until = finder.candidates.until
+          var p = unmatched.next(finder.candidates.from)
+          while (p < until) {
+            if (finder.matches(row, p)) unmatched.mark(p)
+            p = unmatched.next(p + 1)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,236 @@
+package thetajoin.exec
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.rdd.{RDD, UnionRDD}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import thetajoin.condition.Safety
+import thetajoin.driver._
+import thetajoin.rowstore.ThetaRelation
+
+/**
+ * A join whose build side is broadcast with an index over it. It extends Spark's nested loop join because adaptive
+ * execution accepts no other class of node above a broadcast that already ran (ValidateSparkPlan), and would
+ * silently stop re-planning the whole query. All join logic is in the driver package.
+ *
+ * @param condition the whole condition as Spark wrote it
+ * @param indexed the conjuncts that the index answers
+ * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
+ * @param probeKeys, probeFilter see [[JoinTask]]
+ * @param spreads whether probe rows may be spread over more partitions than they come in
+ */
+final class BroadcastThetaJoinExec(
+    left: SparkPlan,
+    right: SparkPlan,
+    buildSide: BuildSide,
+    joinType: JoinType,
+    condition: Option[Expression],
+    val indexed: Seq[Expression],
+    val residual: Seq[Expression],
+    val probeKeys: Seq[Expression],
+    val probeFilter: Option[Expression],
+    val mode: ThetaBroadcastMode,
+    val spreads: Boolean
+) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition) {
+
+  private val (probe, build) = buildSide match {
+    case BuildLeft => (right, left)
+    case BuildRight => (left, right)
+  }
+
+  private lazy val role = JoinRole.of(joinType, buildSide).get
+
+  private lazy val task = JoinTask(
+    role,
+    buildSide,
+    probe.output,
+    BroadcastThetaJoinExec.storedAttributes(role, build.output, residual),
+    probeKeys,
+    probeFilter,
+    residual,
+    keysCanFail = !probeKeys.forall(Safety.cannotFail)
+  )
+
+  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
+
+  // What a case class would have generated, with our fields among Spark's: copies, equality and
+  // canonical forms go through these.
+  override def productArity: Int = 11
+  override def productElement(n: Int): Any = n match {
+    case 5 => indexed
+    case 6 => residual
+    case 7 => probeKeys
+    case 8 => probeFilter
+    case 9 => mode
+    case 10 => spreads
+    case inherited => super.productElement(inherited)
+  }
+  override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[BroadcastThetaJoinExec]
+  override def equals(other: Any): Boolean = other match {
+    case that: BroadcastThetaJoinExec =>
+      (this eq that) || productIterator.sameElements(that.productIterator)
+    case _ => false
+  }
+  override def hashCode: Int = scala.util.hashing.MurmurHash3.productHash(this)
+
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan
+  ): BroadcastThetaJoinExec = withChildren(newLeft, newRight)
+
+  private def withChildren(newLeft: SparkPlan, newRight: SparkPlan) = {
+    val join = new BroadcastThetaJoinExec(
+      newLeft,
+      newRight,
+      buildSide,
+      joinType,
+      condition,
+      indexed,
+      residual,
+      probeKeys,
+      probeFilter,
+      mode,
+      spreads
+    )
+    join.copyTagsFrom(this)
+    join
+  }
+
+  override def requiredChildDistribution: Seq[Distribution] = buildSide match {
+    case BuildLeft => BroadcastDistribution(mode) :: UnspecifiedDistribution :: Nil
+    case BuildRight => UnspecifiedDistribution :: BroadcastDistribution(mode) :: Nil
+  }
+
+  /** Spread rows are nowhere in particular; nor are build rows that are appended. */
+  override def outputPartitioning: Partitioning =
+    if (spreads || role.needsMatchedBuildRows) UnknownPartitioning(0) else probe.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] =
+    if (spreads || role.needsMatchedBuildRows) Nil else probe.outputOrdering
+
+  override def nodeName: String = "BroadcastThetaJoin"
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(mode.accelerator, joinType, buildSide, s"index: ${text(indexed)}", s"residual: ${text(residual)}")
+
+  override def simpleStringWithNodeId(): String =
+    s"$nodeName ${mode.accelerator}, $joinType, $buildSide (${ExplainUtils.getOpId(this)})"
+
+  override def verboseStringWithOperatorId(): String =
+    s"""${super.verboseStringWithOperatorId().stripLineEnd}
+       |${ExplainUtils.generateFieldString("Index", text(indexed))}
+       |${ExplainUtils.generateFieldString("Residual", text(residual))}
+       |""".stripMargin
+
+  private def text(conjuncts: Seq[Expression]): String = conjuncts.mkString("[", ", ", "]")
+
+  // ---- How probe rows come in -------------------------------------------------------------------
+
+  /** Whether the generated stage below ends at this join, so that it produces its own loop. */
+  def ownsLoop: Boolean = probe match {
+    case _: ProbeRowsExec | InputAdapter(_: ProbeRowsExec) => true
+    case _ => false
+  }
+
+  /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
+  def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
+    role.needsMatchedBuildRows || spreads || !(consumedInPlace || role.oneRowAtMost)
+
+  def withOwnLoop: BroadcastThetaJoinExec = buildSide match {
+    case BuildLeft => withChildren(left, ProbeRowsExec(right))
+    case BuildRight => withChildren(ProbeRowsExec(left), right)
+  }
+
+  private def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
+
+  /** The partitions that the join runs on: probe rows, then those that emit build rows by themselves. */
+  private def joinInput(broadcast: Broadcast[ThetaRelation]): RDD[InternalRow] = {
+    val rows = probe.execute()
+    val cores = sparkContext.defaultParallelism
+    val tooFew = spreads && rows.getNumPartitions < cores
+    // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
+    val readTwice = role.needsMatchedBuildRows && role.pairs
+    val spread =
+      if (tooFew || readTwice)
+        ProbeInput.spread(rows, probe.output.map(_.dataType), math.max(cores, rows.getNumPartitions))
+      else rows
+    if (!role.needsMatchedBuildRows) spread
+    else {
+      val marker = MatchMarker.factory(task, broadcast, conf.wholeStageEnabled)
+      val tail = BuildTailRdd(spread, broadcast, marker, BuildTailRdd.emits(role))
+      if (role.pairs) new UnionRDD(sparkContext, Seq(spread, tail)) else tail
+    }
+  }
+
+  private def postBuildMetrics(relation: ThetaRelation): Unit = {
+    val values = Seq(
+      JoinMetrics.IndexRows -> relation.store.rows.toLong,
+      JoinMetrics.IndexBytes -> relation.bytes,
+      JoinMetrics.BuildTime -> relation.buildNanos
+    )
+    values.foreach { case (key, value) => longMetric(key).set(value) }
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      values.map { case (key, _) => longMetric(key) }
+    )
+  }
+
+  // ---- The interpreted path ---------------------------------------------------------------------
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val broadcast = relation()
+    postBuildMetrics(broadcast.value)
+    val (joinTask, joinMetrics) = (task, metrics)
+    joinInput(broadcast).mapPartitionsWithIndex { (partition, rows) =>
+      new InterpretedJoin(joinTask, broadcast.value, joinMetrics, partition).run(rows)
+    }
+  }
+
+  // ---- Whole-stage code -------------------------------------------------------------------------
+
+  override def supportCodegen: Boolean = ownsLoop || !role.needsMatchedBuildRows
+
+  override def needCopyResult: Boolean = !ownsLoop && !role.oneRowAtMost
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] =
+    if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
+
+  private def joinCode(ctx: CodegenContext): JoinCode = {
+    val broadcast = relation()
+    postBuildMetrics(broadcast.value)
+    new JoinCode(ctx, task, broadcast, metricTerm(ctx, _))
+  }
+
+  override def doProduce(ctx: CodegenContext): String =
+    if (!ownsLoop) probe.asInstanceOf[CodegenSupport].produce(ctx, this)
+    else {
+      val input = ctx.addMutableState("scala.collection.Iterator", "input", v => s"$v = inputs[0];", forceInline = true)
+      val stop = if (parent.needStopCheck) Some("shouldStop()") else None
+      val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
+      joinCode(ctx).ownLoop(input, consume(ctx, _), stop, goesOn)
+    }
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
+    joinCode(ctx).fused(input, consume(ctx, _))
+}
+
+object BroadcastThetaJoinExec {
+
+  /** The build columns that a relation must hold for a join. */
+  def storedAttributes(role: JoinRole, build: Seq[Attribute], residual: Seq[Expression]): Seq[Attribute] =
+    if (role.emitsBuildColumns) build
+    else {
+      val read = AttributeSet.fromAttributeSets(residual.map(_.references))
+      build.filter(read.contains)
+    }
+}

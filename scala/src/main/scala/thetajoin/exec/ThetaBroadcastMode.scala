@@ -1,0 +1,34 @@
+package thetajoin.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
+
+import thetajoin.accelerator.IndexSpec
+import thetajoin.rowstore.{RelationBuilder, ThetaRelation}
+
+/**
+ * Broadcasts the build side as a [[ThetaRelation]]. Holds constants and expressions bound to the build side's
+ * output only, so that the modes of equal joins are equal: two plans of the same query share a broadcast, and
+ * adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
+ */
+final case class ThetaBroadcastMode(
+    accelerator: String,
+    spec: IndexSpec,
+    keys: Seq[Expression],
+    filter: Option[Expression],
+    stored: Seq[Expression],
+    keepUnmatchable: Boolean
+) extends BroadcastMode {
+
+  override def transform(rows: Array[InternalRow]): Any = transform(rows.iterator, Some(rows.length.toLong))
+
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
+    val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)
+    rows.foreach(builder.add)
+    builder.result()
+  }
+
+  override lazy val canonicalized: ThetaBroadcastMode =
+    copy(keys = keys.map(_.canonicalized), filter = filter.map(_.canonicalized), stored = stored.map(_.canonicalized))
+}

@@ -1,0 +1,65 @@
+package thetajoin.exec
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.{And, AttributeSeq, BindReferences, BoundReference, Expression}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+
+import thetajoin.InvalidSettingException
+import thetajoin.accelerator.InvalidAcceleratorException
+import thetajoin.planner.{Choice, Planner}
+
+/** Turns the planner's choice into an exec node; declines by Nil, upon which Spark plans the join. */
+object ThetaJoinStrategy extends SparkStrategy with Logging {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case join: Join =>
+      try Planner.choose(join, SQLConf.get).chosen.map(execNode(join, _)).toSeq
+      catch {
+        case e: InvalidSettingException => throw e
+        case e: InvalidAcceleratorException => throw e
+        case NonFatal(e) =>
+          logWarning(s"thetajoin: planning failed, Spark's own plan is used for: ${join.simpleStringWithNodeId()}", e)
+          Nil
+      }
+    case _ => Nil
+  }
+
+  private def execNode(join: Join, choice: Choice): SparkPlan =
+    new BroadcastThetaJoinExec(
+      planLater(join.left),
+      planLater(join.right),
+      choice.buildSide,
+      join.joinType,
+      join.condition,
+      choice.offer.served,
+      choice.residual,
+      choice.offer.probeKeys,
+      choice.probeFilter.reduceOption(And(_, _)),
+      mode(join, choice),
+      choice.spreads
+    )
+
+  private[exec] def mode(join: Join, choice: Choice): ThetaBroadcastMode = {
+    val build = (choice.buildSide match {
+      case BuildLeft => join.left
+      case BuildRight => join.right
+    }).output
+    // What is known of nulls may change between plans of one query, and must not make its modes differ.
+    def bind(e: Expression): Expression = BindReferences.bindReference(e, AttributeSeq(build)).transform {
+      case reference: BoundReference => reference.copy(nullable = true)
+    }
+    ThetaBroadcastMode(
+      choice.accelerator,
+      choice.offer.spec,
+      choice.offer.buildKeys.map(bind),
+      choice.buildFilter.reduceOption(And(_, _)).map(bind),
+      BroadcastThetaJoinExec.storedAttributes(choice.role, build, choice.residual).map(bind),
+      choice.role.needsMatchedBuildRows
+    )
+  }
+}

@@ -1,0 +1,84 @@
+package thetajoin.planner
+
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.physical.BroadcastPartitioning
+import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
+import org.apache.spark.sql.internal.SQLConf
+
+import thetajoin.Settings
+import thetajoin.exec.ThetaBroadcastMode
+import thetajoin.reason.{Reason, ReasonCode}
+
+/** Which side of a join is broadcast. */
+private[planner] object BuildSides {
+
+  def choose(join: Join, conf: SQLConf): Either[Reason, BuildSide] =
+    broadcastAlready(join).getOrElse {
+      hinted(join).map(Right(_)).getOrElse(bySize(join, conf))
+    }
+
+  def built(join: Join, side: BuildSide): LogicalPlan = side match {
+    case BuildLeft => join.left
+    case BuildRight => join.right
+  }
+
+  /** Whether adaptive execution has run our broadcast of a side: it must be taken, whatever statistics now say. */
+  def isOurBroadcast(plan: LogicalPlan): Boolean = broadcastMode(plan).exists(_.isInstanceOf[ThetaBroadcastMode])
+
+  private def broadcastAlready(join: Join): Option[Either[Reason, BuildSide]] =
+    if (isOurBroadcast(join.left)) Some(Right(BuildLeft))
+    else if (isOurBroadcast(join.right)) Some(Right(BuildRight))
+    else if ((broadcastMode(join.left) ++ broadcastMode(join.right)).nonEmpty)
+      Some(Left(ReasonCode.AlreadyBroadcast()))
+    else None
+
+  private def broadcastMode(plan: LogicalPlan): Option[Any] = plan match {
+    case LogicalQueryStage(_, stage: BroadcastQueryStageExec) =>
+      stage.broadcast.outputPartitioning match {
+        case BroadcastPartitioning(mode) => Some(mode)
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private def hinted(join: Join): Option[BuildSide] = {
+    def broadcast(hint: Option[HintInfo]) = hint.flatMap(_.strategy).contains(BROADCAST)
+    (broadcast(join.hint.leftHint), broadcast(join.hint.rightHint)) match {
+      case (true, true) => Some(smaller(join))
+      case (true, false) => Some(BuildLeft)
+      case (false, true) => Some(BuildRight)
+      case (false, false) => None
+    }
+  }
+
+  /**
+   * The side whose rows need not be preserved, unless it is large and the other is smaller: building the preserved
+   * side costs a second look at the probe side, to find build rows without a match.
+   */
+  private def bySize(join: Join, conf: SQLConf): Either[Reason, BuildSide] = {
+    val limit = Settings.bytes(Settings.BroadcastMaxBytes, conf)
+    val natural = join.joinType match {
+      case RightOuter => BuildLeft
+      case _: InnerLike | FullOuter => smaller(join)
+      case _ => BuildRight
+    }
+    val side = if (size(join, natural) <= SmallEnough) natural else smaller(join)
+    // Spark runs a join that is not inner as a broadcast nested loop at any size.
+    if (size(join, side) <= limit || !join.joinType.isInstanceOf[InnerLike]) Right(side)
+    else
+      Left(ReasonCode.BuildTooLarge(
+        s"left ${join.left.stats.sizeInBytes} bytes, right ${join.right.stats.sizeInBytes} bytes, " +
+          s"limit $limit bytes"
+      ))
+  }
+
+  private def smaller(join: Join): BuildSide =
+    if (size(join, BuildRight) <= size(join, BuildLeft)) BuildRight else BuildLeft
+
+  private def size(join: Join, side: BuildSide): BigInt = built(join, side).stats.sizeInBytes
+
+  /** Below this a broadcast costs little whichever side it is; Spark's own default limit of a broadcast. */
+  private val SmallEnough: BigInt = BigInt(10L << 20)
+}

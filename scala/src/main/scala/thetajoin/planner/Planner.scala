@@ -1,0 +1,110 @@
+package thetajoin.planner
+
+import org.apache.spark.sql.catalyst.expressions.{PlanExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, ExtractSingleColumnNullAwareAntiJoin}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.internal.SQLConf
+
+import thetajoin.Settings
+import thetajoin.accelerator.{Accelerator, Offer, Registry}
+import thetajoin.condition.{ConditionAnalysis, JoinShape, OneSided}
+import thetajoin.driver.JoinRole
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical
+ * plan, its statistics and the settings, so that a report can ask again.
+ */
+object Planner {
+
+  def choose(join: Join, conf: SQLConf): Decision =
+    leftToSpark(join, conf) match {
+      case Some(reason) => Decision(Left(reason))
+      case None =>
+        BuildSides.choose(join, conf) match {
+          case Left(reason) => Decision(Left(reason))
+          case Right(side) => accelerate(join, side, conf)
+        }
+    }
+
+  private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
+    val condition = join.condition
+    val resumes = BuildSides.isOurBroadcast(join.left) || BuildSides.isOurBroadcast(join.right)
+    if (resumes) None
+    else if (!Settings.boolean(Settings.Enabled, conf)) Some(ReasonCode.Disabled(s"${Settings.Enabled.key}=false"))
+    else if (join.isStreaming) Some(ReasonCode.Streaming())
+    else if (JoinRole.of(join.joinType, BuildRight).isEmpty)
+      Some(ReasonCode.UnsupportedJoinType(join.joinType.toString))
+    else if (condition.exists(_.exists(_.isInstanceOf[PythonUDF]))) Some(ReasonCode.PythonUdf())
+    else if (condition.exists(!_.deterministic)) Some(ReasonCode.Nondeterministic())
+    else if (condition.exists(_.exists(_.isInstanceOf[PlanExpression[_]])))
+      Some(ReasonCode.SubqueryInCondition())
+    else if (asksForCartesian(join.hint)) Some(ReasonCode.Hinted("SHUFFLE_REPLICATE_NL"))
+    else equiJoin(join)
+  }
+
+  private def equiJoin(join: Join): Option[Reason] = join match {
+    case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) =>
+      val keys = leftKeys.zip(rightKeys).map { case (l, r) => s"${l.sql} = ${r.sql}" }
+      Some(ReasonCode.EquiKeys(keys.mkString(", ")))
+    case ExtractSingleColumnNullAwareAntiJoin(_, _) => Some(ReasonCode.NullAwareAnti())
+    case _ => None
+  }
+
+  private def asksForCartesian(hint: JoinHint): Boolean =
+    (hint.leftHint ++ hint.rightHint).flatMap(_.strategy).exists(_ == SHUFFLE_REPLICATE_NL)
+
+  private def accelerate(join: Join, side: BuildSide, conf: SQLConf): Decision = {
+    val shape = ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+    val answers = Registry.accelerators(conf).map(a => a -> answer(a, shape, side, conf))
+    val refused = answers.collect { case (a, Left(reason)) => Loser(a.id, reason) }
+    val offers = answers.collect { case (a, Right(offer)) => (a, offer) }.sortBy { case (_, offer) => offer.cost }
+    offers match {
+      case (best, offer) +: _ =>
+        Decision(Right(choice(join, shape, side, best, offer)), refused)
+      case _ => Decision(Left(ReasonCode.NoAccelerator()), refused)
+    }
+  }
+
+  private def answer(
+      accelerator: Accelerator,
+      shape: JoinShape,
+      side: BuildSide,
+      conf: SQLConf
+  ): Either[Reason, Offer] = {
+    val switch = Settings.acceleratorEnabled(accelerator.id)
+    if (Settings.boolean(switch, conf)) accelerator.offer(shape, side)
+    else Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
+  }
+
+  private def choice(join: Join, shape: JoinShape, side: BuildSide, accelerator: Accelerator, offer: Offer): Choice = {
+    val role = JoinRole.of(join.joinType, side).get
+    val (ofBuild, others) = shape.conjuncts.partition {
+      case OneSided(_, of) => of == side
+      case _ => false
+    }
+    val (ofProbe, paired) = others.partition(_.isInstanceOf[OneSided])
+    val residual = paired.map(_.source).filterNot(offer.exact.contains)
+    val existenceOnly = role.oneRowAtMost && residual.isEmpty
+    Choice(
+      accelerator.id,
+      side,
+      role,
+      if (existenceOnly) offer.copy(spec = offer.spec.forExistence) else offer,
+      ofProbe.map(_.source),
+      ofBuild.map(_.source),
+      residual,
+      spreads = !existenceOnly && estimatedRows(BuildSides.built(join, side)) >= ManyRows
+    )
+  }
+
+  private def estimatedRows(plan: LogicalPlan): BigInt = {
+    val stats = plan.stats
+    val rowBytes = 8 + plan.output.map(_.dataType.defaultSize).sum
+    stats.rowCount.getOrElse(stats.sizeInBytes / rowBytes)
+  }
+
+  /** Candidates of a probe row from which on moving the row to another core costs less than looking at them. */
+  private val ManyRows: BigInt = BigInt(1000)
+}

@@ -1,0 +1,142 @@
+package thetajoin.reason
+
+/**
+ * Why a join, or one accelerator for it, was passed over. `code` is stable across releases; `what` is a
+ * sentence that static words open and run-time values close; `remedy` says what the user can do.
+ */
+final case class Reason(code: ReasonCode, detail: String) {
+  def what: String = if (detail.isEmpty) code.what else s"${code.what}: $detail"
+  def remedy: String = code.remedy
+  override def toString: String = s"[${code.name}] $what. $remedy"
+}
+
+sealed abstract class ReasonCode(val name: String, val what: String, val remedy: String) {
+  def apply(detail: String = ""): Reason = Reason(this, detail)
+}
+
+/** The catalogue, sorted by name. */
+object ReasonCode {
+  case object AcceleratorDisabled
+      extends ReasonCode(
+        "ACCELERATOR_DISABLED",
+        "Switched off by configuration",
+        "Set it to true to use this accelerator."
+      )
+  case object AlreadyBroadcast
+      extends ReasonCode(
+        "ALREADY_BROADCAST",
+        "Spark has already broadcast a side for a join of its own",
+        "Nothing to do."
+      )
+  case object BuildTooLarge
+      extends ReasonCode(
+        "BUILD_TOO_LARGE",
+        "Neither side is known to be small enough to broadcast",
+        "Filter a side, collect statistics, add a BROADCAST hint, or raise " +
+          "spark.thetajoin.broadcast.maxBytes if every executor can hold it."
+      )
+  case object Disabled
+      extends ReasonCode(
+        "DISABLED",
+        "The extension is switched off",
+        "SET spark.thetajoin.enabled=true."
+      )
+  case object EquiKeys
+      extends ReasonCode(
+        "EQUI_KEYS",
+        "The condition has equality keys, which Spark's hash and sort-merge joins use",
+        "Nothing to do unless each key has very many rows on both sides."
+      )
+  case object Hinted
+      extends ReasonCode(
+        "HINTED",
+        "A hint asks for a Cartesian product",
+        "Remove the SHUFFLE_REPLICATE_NL hint."
+      )
+  case object KeyCollation
+      extends ReasonCode(
+        "KEY_COLLATION",
+        "Strings of this collation are not ordered by their bytes",
+        "Compare with COLLATE UTF8_BINARY if byte order is what the query means."
+      )
+  case object KeyType
+      extends ReasonCode(
+        "KEY_TYPE",
+        "No index orders values of this type",
+        "Compare a field or a cast of it instead."
+      )
+  case object NoAccelerator
+      extends ReasonCode(
+        "NO_ACCELERATOR",
+        "No accelerator serves this join",
+        "Enable the nestedloop accelerator, which serves every condition."
+      )
+  case object NoComparison
+      extends ReasonCode(
+        "NO_COMPARISON",
+        "No conjunct compares an expression of one side with an expression of the other by <, <=, > or >=",
+        "Rewrite the condition so that each side of a comparison reads one table."
+      )
+  case object Nondeterministic
+      extends ReasonCode(
+        "NONDETERMINISTIC",
+        "The condition is not deterministic",
+        "Compute the random value in a subquery below the join."
+      )
+  case object NullAwareAnti
+      extends ReasonCode(
+        "NULL_AWARE_ANTI",
+        "Spark runs this NOT IN as a null-aware hash join",
+        "Nothing to do."
+      )
+  case object PlanningFailed
+      extends ReasonCode(
+        "PLANNING_FAILED",
+        "Planning failed, so that Spark's own plan is used",
+        "Please report it with the stack trace in the driver's log."
+      )
+  case object PythonUdf
+      extends ReasonCode(
+        "PYTHON_UDF",
+        "The condition calls a Python function",
+        "Call it below the join, or use built-in functions."
+      )
+  case object Streaming
+      extends ReasonCode(
+        "STREAMING",
+        "Joins of streaming queries are left to Spark",
+        "Join inside foreachBatch to use an accelerator on each batch."
+      )
+  case object SubqueryInCondition
+      extends ReasonCode(
+        "SUBQUERY_IN_CONDITION",
+        "The condition holds a subquery",
+        "Join the subquery's result first, or compute it into a column."
+      )
+  case object UnsupportedJoinType
+      extends ReasonCode(
+        "UNSUPPORTED_JOIN_TYPE",
+        "This join type is left to Spark",
+        "Nothing to do, or rewrite the scalar subquery as a join with an aggregate."
+      )
+
+  val all: Seq[ReasonCode] = Seq(
+    AcceleratorDisabled,
+    AlreadyBroadcast,
+    BuildTooLarge,
+    Disabled,
+    EquiKeys,
+    Hinted,
+    KeyCollation,
+    KeyType,
+    NoAccelerator,
+    NoComparison,
+    Nondeterministic,
+    NullAwareAnti,
+    PlanningFailed,
+    PythonUdf,
+    Streaming,
+    SubqueryInCondition,
+    UnsupportedJoinType
+  )
+}

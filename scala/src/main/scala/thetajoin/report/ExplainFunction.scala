@@ -1,0 +1,65 @@
+package thetajoin.report
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, InternalRow}
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/** A call of `thetajoin_explain` that can't be answered. */
+final class InvalidExplainException(why: String)
+    extends IllegalArgumentException(
+      s"[INVALID_EXPLAIN_CALL] thetajoin_explain takes one SQL query as a string constant, but $why. " +
+        "Write SELECT * FROM thetajoin_explain('SELECT ...')."
+    )
+
+/** `SELECT * FROM thetajoin_explain('SELECT ...')`: a row for each join of the query, as it would be planned now. */
+object ExplainFunction {
+  private val name = "thetajoin_explain"
+
+  val schema: StructType = StructType.fromDDL(
+    "join_number INT, join_type STRING, condition STRING, accelerated BOOLEAN, accelerator STRING, exec STRING, " +
+      "build_side STRING, index ARRAY<STRING>, residual ARRAY<STRING>, reason_code STRING, reason STRING, remedy STRING"
+  )
+
+  def description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = {
+    val usage = s"$name(sql) - for each join of the query: accelerated by what, or why not and what to do."
+    (FunctionIdentifier(name), new ExpressionInfo(getClass.getName, null, name, usage, ""), explain)
+  }
+
+  private def explain(arguments: Seq[Expression]): LogicalPlan = {
+    val query = arguments match {
+      case Seq(text) if text.foldable && text.dataType.isInstanceOf[StringType] =>
+        Option(text.eval()).map(_.toString).getOrElse(throw new InvalidExplainException("it is NULL"))
+      case Seq(other) => throw new InvalidExplainException(s"it is: ${other.sql}")
+      case several => throw new InvalidExplainException(s"it has ${several.size} arguments")
+    }
+    val state = SparkSession.active.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState
+    val plan = state.executePlan(state.sqlParser.parsePlan(query)).executedPlan
+    LocalRelation(DataTypeUtils.toAttributes(schema), JoinReport.of(plan).map(row))
+  }
+
+  private def row(report: JoinReport): InternalRow = {
+    val (ours, reason) = (report.outcome.toOption, report.outcome.left.toOption)
+    InternalRow(
+      report.number,
+      text(report.joinType),
+      text(report.condition),
+      ours.isDefined,
+      ours.map(a => text(a.accelerator)).orNull,
+      ours.map(a => text(a.exec)).orNull,
+      ours.map(a => text(a.buildSide)).orNull,
+      ours.map(a => texts(a.index)).orNull,
+      ours.map(a => texts(a.residual)).orNull,
+      reason.map(r => text(r.code.name)).orNull,
+      reason.map(r => text(r.what)).orNull,
+      reason.map(r => text(r.remedy)).orNull
+    )
+  }
+
+  private def text(s: String): UTF8String = UTF8String.fromString(s)
+  private def texts(s: Seq[String]): ArrayData = ArrayData.toArrayData(s.map(text).toArray)
+}

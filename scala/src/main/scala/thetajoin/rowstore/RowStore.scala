@@ -1,0 +1,72 @@
+package thetajoin.rowstore
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
+import org.apache.spark.sql.types.DataType
+
+/**
+ * Build rows by position. Columns that fit a Java primitive are flat arrays; the others are fields of rows in
+ * pages. For columns (bigint, string, int): `columns = (long[], field 0 of pages, int[])`.
+ */
+final class RowStore(val rows: Int, val columns: Array[StoredColumn], val pages: RowPages) extends Serializable {
+  def bytes: Long = columns.iterator.map(_.bytes).sum + pages.bytes
+
+  /** These rows in another order; a row that `order` leaves out is dropped. */
+  def reordered(order: Array[Int]): RowStore =
+    if (isIdentity(order)) this
+    else
+      new RowStore(
+        order.length,
+        columns.map(_.reordered(order)),
+        if (pages.rows == 0) pages else pages.reordered(order)
+      )
+
+  private def isIdentity(order: Array[Int]): Boolean = {
+    var i = 0
+    while (i < order.length && order(i) == i) i += 1
+    i == order.length && i == rows
+  }
+}
+
+object RowStore {
+
+  /** Whether columns of the type are flat arrays. */
+  def isFlat(t: DataType): Boolean = CodeGenerator.isPrimitiveType(t)
+
+  /** For each column, its field in the pages; -1 for a flat one. */
+  def pageFields(types: Seq[DataType]): Seq[Int] =
+    types.scanLeft(0)((field, t) => if (isFlat(t)) field else field + 1).zip(types).map { case (field, t) =>
+      if (isFlat(t)) -1 else field
+    }
+}
+
+/** Collects rows in arrival order. */
+final class RowStoreBuilder(types: Seq[DataType]) {
+  private val flat = types.zipWithIndex.filter { case (t, _) => RowStore.isFlat(t) }
+  private val flatBuilders = flat.map { case (t, _) => ColumnBuilder(t) }.toArray
+  private val flatOrdinals = flat.map { case (_, ordinal) => ordinal }.toArray
+  private val paged = types.zipWithIndex.filterNot { case (t, _) => RowStore.isFlat(t) }
+  private val toPage =
+    if (paged.isEmpty) null
+    else UnsafeProjection.create(paged.map { case (t, ordinal) => BoundReference(ordinal, t, nullable = true) })
+  private val packer = new RowPacker(paged.size)
+  private var rows = 0
+
+  def add(row: InternalRow): Unit = {
+    var i = 0
+    while (i < flatBuilders.length) {
+      flatBuilders(i).add(row, flatOrdinals(i))
+      i += 1
+    }
+    if (toPage != null) packer.add(toPage(row))
+    rows += 1
+  }
+
+  def result(): RowStore = {
+    val built = flatOrdinals.zip(flatBuilders.map(_.result())).toMap
+    val fields = RowStore.pageFields(types)
+    val columns = types.indices.map(i => built.getOrElse(i, new PagedColumn(fields(i)))).toArray[StoredColumn]
+    new RowStore(rows, columns, packer.result())
+  }
+}
