@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.JoinType
  * Takes a join condition apart. For `ON a.x + 1 > b.y AND a.s <> b.s AND a.z > 0`:
  * a comparison of `a.x + 1` with `b.y`, an opaque conjunct, and a conjunct of the left side.
  */
-object ConditionAnalysis extends PredicateHelper {
+object ConditionAnalysis {
 
   def shape(
       left: Seq[Attribute],
@@ -17,8 +17,13 @@ object ConditionAnalysis extends PredicateHelper {
       condition: Option[Expression]
   ): JoinShape = {
     val sides = new Sides(AttributeSet(left), AttributeSet(right))
-    val conjuncts = condition.toSeq.flatMap(splitConjunctivePredicates).map(conjunct(_, sides))
-    JoinShape(left, right, joinType, conjuncts)
+    val analysed = condition.toSeq.flatMap(conjuncts).map(conjunct(_, sides))
+    JoinShape(left, right, joinType, analysed)
+  }
+
+  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
+    case And(l, r) => conjuncts(l) ++ conjuncts(r)
+    case other => Seq(other)
   }
 
   private def conjunct(source: Expression, sides: Sides): Conjunct = source match {

@@ -72,7 +72,7 @@ final case class OrderedLong(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType
   override def nullIntolerant: Boolean = true
 
-  override protected def nullSafeEval(value: Any): Any = value match {
+  override protected def nullSafeEval(value: Any): Any = (value: @unchecked) match {
     case b: Boolean => if (b) 1L else 0L
     case d: Double => OrderedLong.ofDouble(d)
     case f: Float => OrderedLong.ofDouble(f.toDouble)

@@ -18,7 +18,7 @@ object Safety {
     case _: BinaryComparison | _: In | _: InSet => true
     case _: Coalesce | _: If | _: CaseWhen | _: NaNvl => true
     case _: Greatest | _: Least => true
-    case _: GetStructField | _: CreateNamedStruct => true
+    case _: GetStructField | _: CreateNamedStruct | _: OrderedLong => true
     case c: Cast => widens(c.child.dataType, c.dataType)
     case Add(l, _, _) => isFractional(l.dataType)
     case Subtract(l, _, _) => isFractional(l.dataType)

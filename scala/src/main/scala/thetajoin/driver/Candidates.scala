@@ -1,6 +1,8 @@
 package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
+import org.apache.spark.sql.types.LongType
 
 
 import thetajoin.accelerator.LongProber
@@ -19,6 +21,7 @@ final class Candidates(relation: ThetaRelation) {
     case p: LongProber => p
     case _ => null
   }
+  private lazy val longKey = new SpecificInternalRow(Seq(LongType))
   private val indexed = relation.indexed
   private val always = relation.always
   private var state = Done
@@ -36,7 +39,11 @@ final class Candidates(relation: ThetaRelation) {
   def all(): Unit = state = Everything
 
   def probe(key: Long): Unit = {
-    longProber.probe(key)
+    if (longProber != null) longProber.probe(key)
+    else {
+      longKey.setLong(0, key)
+      prober.probe(longKey)
+    }
     state = Index
   }
 

@@ -25,6 +25,7 @@ final class InterpretedJoin(task: JoinTask, relation: ThetaRelation, metrics: Ma
   private val matches = metrics(JoinMetrics.Matches)
 
   def run(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
+    JoinMetrics.timeProbe(metrics(JoinMetrics.ProbeTime))
     val rows = task.role.probeExistence match {
       case Some(kind) => existence(probe, kind)
       case None => pairs(probe)

@@ -52,6 +52,7 @@ private[thetajoin] final class JoinCode(
 
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], emit: Seq[ExprCode] => String): String = {
+    timeProbe()
     val early = evaluate(probe, task.probeOutput, earlyColumns)
     role.probeExistence match {
       case Some(kind) => early + start(probe) + existence(probe, kind, emit)
@@ -64,6 +65,7 @@ private[thetajoin] final class JoinCode(
    * holds, and goes on from there when entered again.
    */
   def ownLoop(input: String, emit: Seq[ExprCode] => String, stop: Option[String], goesOn: String): String = {
+    timeProbe()
     val row = ctx.addMutableState("InternalRow", "probeRow", forceInline = true)
     val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
     val canBeTail = role.needsMatchedBuildRows
@@ -95,6 +97,11 @@ private[thetajoin] final class JoinCode(
            |}""".stripMargin
     }
   }
+
+  private def timeProbe(): Unit =
+    ctx.addPartitionInitializationStatement(
+      s"${JoinMetrics.getClass.getName}.MODULE$$.timeProbe(${metricTerm(JoinMetrics.ProbeTime)});"
+    )
 
   private def startUnlessTail(row: String, probe: Seq[ExprCode], input: String, canBeTail: Boolean): String = {
     val first = s"$found = false;\n${start(probe)}"
@@ -227,7 +234,7 @@ private[thetajoin] final class JoinCode(
     }.getOrElse("")
     s"""
        |${columns.declareLocals}
-       |while (${nextRun()}()) {
+       |while (${nextRun(probeIsTail)}()) {
        |  final int $end = $until;
        |  long $emitted = 0L;
        |  for (int $p = $from; $p < $end; $p++) {
@@ -249,7 +256,7 @@ private[thetajoin] final class JoinCode(
   }
 
   /** A method that moves to the next run, the rest of one that was left, or the run [-1, 0) of the padded row. */
-  private def nextRun(): String = {
+  private def nextRun(probeIsTail: Option[String]): String = {
     val name = ctx.freshName("nextRun")
     val pad =
       if (!role.padsProbe) ""
@@ -261,7 +268,7 @@ private[thetajoin] final class JoinCode(
            |  $until = 0;
            |  return true;
            |}""".stripMargin
-    val candidateCount = s"$candidateRows.add($until - $from);"
+    val count = s"$candidateRows.add($until - $from);"
     ctx.addNewFunction(
       name,
       s"""
@@ -270,7 +277,7 @@ private[thetajoin] final class JoinCode(
          |  if ($candidates.next()) {
          |    $from = $candidates.from();
          |    $until = $candidates.until();
-         |    $candidateCount
+         |    ${probeIsTail.map(t => s"if (!($t)) ").mkString}$count
          |    return true;
          |  }
          |  $pad

@@ -1,6 +1,6 @@
 package thetajoin.driver
 
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /** The metrics of a join node, by the keys under which Spark keeps them. */
@@ -20,6 +20,12 @@ object JoinMetrics {
     IndexRows -> SQLMetrics.createMetric(context, "number of index rows"),
     IndexBytes -> SQLMetrics.createSizeMetric(context, "index size"),
     BuildTime -> SQLMetrics.createNanoTimingMetric(context, "time to build index"),
-    ProbeTime -> SQLMetrics.createNanoTimingMetric(context, "time to probe and emit")
+    ProbeTime -> SQLMetrics.createNanoTimingMetric(context, "time to probe, with what takes the rows")
   )
+
+  /** Counts from now to the end of the running task as time to probe. */
+  def timeProbe(metric: SQLMetric): Unit = {
+    val started = System.nanoTime()
+    TaskContext.get().addTaskCompletionListener[Unit](_ => metric += System.nanoTime() - started)
+  }
 }

@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 
 import thetajoin.accelerator.IndexSpec
-import thetajoin.rowstore.{RelationBuilder, ThetaRelation}
+import thetajoin.rowstore.RelationBuilder
 
 /**
- * Broadcasts the build side as a [[ThetaRelation]]. Holds constants and expressions bound to the build side's
+ * Broadcasts the build side as a [[thetajoin.rowstore.ThetaRelation]]. Holds constants and expressions bound to the build side's
  * output only, so that the modes of equal joins are equal: two plans of the same query share a broadcast, and
  * adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
  */

@@ -27,7 +27,7 @@ object ExplainFunction {
 
   def description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = {
     val usage = s"$name(sql) - for each join of the query: accelerated by what, or why not and what to do."
-    (FunctionIdentifier(name), new ExpressionInfo(getClass.getName, null, name, usage, ""), explain)
+    (FunctionIdentifier(name), new ExpressionInfo(getClass.getName, null, name, usage, "", "", "", "table_funcs", "0.1.0", "", "built-in"), explain)
   }
 
   private def explain(arguments: Seq[Expression]): LogicalPlan = {

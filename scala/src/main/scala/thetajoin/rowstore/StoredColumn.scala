@@ -42,7 +42,7 @@ final class FlatColumn(val values: AnyRef, val nulls: Array[Long]) extends Store
 }
 
 object FlatColumn {
-  def width(values: AnyRef): Int = values match {
+  private def width(values: AnyRef): Int = (values: @unchecked) match {
     case _: Array[Long] | _: Array[Double] => 8
     case _: Array[Int] | _: Array[Float] => 4
     case _: Array[Short] => 2

@@ -83,6 +83,7 @@ final case class PiecewiseSpec(operator: String, extreme: Boolean = false) exten
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {
     case Seq(LongType) => new SortedLongsBuilder(this)
     case Seq(other) => new SortedValuesBuilder(this, other)
+    case _ => throw new IllegalArgumentException(s"piecewise takes one key, not ${keyTypes.size}")
   }
 
   /** Whether the candidates are the last positions (build key above the probe key) or the first. */

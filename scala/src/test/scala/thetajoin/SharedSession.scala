@@ -1,0 +1,57 @@
+package thetajoin
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.scalatest.{BeforeAndAfterAll, Suite}
+
+import thetajoin.exec.BroadcastThetaJoinExec
+
+/** A local session with the extension, and checks against the same session without it. */
+trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { this: Suite =>
+  protected def settings: Map[String, String] = Map.empty
+  protected lazy val spark: SparkSession = {
+    val builder = SparkSession
+      .builder()
+      .master("local[2]")
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "2")
+      .config("spark.sql.codegen.fallback", "false")
+      .config("spark.sql.extensions", classOf[ThetaJoinExtensions].getName)
+    settings.foldLeft(builder) { case (b, (k, v)) => b.config(k, v) }.getOrCreate()
+  }
+
+  override protected def afterAll(): Unit =
+    try spark.stop()
+    finally super.afterAll()
+
+  protected def withConf[A](pairs: (String, String)*)(body: => A): A = {
+    val before = pairs.map { case (k, _) => k -> spark.conf.getOption(k) }
+    pairs.foreach { case (k, v) => spark.conf.set(k, v) }
+    try body
+    finally before.foreach {
+      case (k, Some(v)) => spark.conf.set(k, v)
+      case (k, None) => spark.conf.unset(k)
+    }
+  }
+
+  /** The executed plan, after running the query. */
+  protected def executed(query: DataFrame): SparkPlan = {
+    query.collect()
+    query.queryExecution.executedPlan
+  }
+
+  protected def thetaJoins(plan: SparkPlan): Seq[BroadcastThetaJoinExec] =
+    collectWithSubqueries(plan) { case j: BroadcastThetaJoinExec => j }
+
+  /** The same bag of rows with the extension on and off, and the accelerators that ran. */
+  protected def assertSame(sql: String, accelerators: String*): Unit = {
+    def rows() = spark.sql(sql).collect().map((r: Row) => r.toString).sorted.toSeq
+    val expected = withConf(Settings.Enabled.key -> "false")(rows())
+    val query = spark.sql(sql)
+    val plan = executed(query)
+    assert(query.collect().map(_.toString).sorted.toSeq == expected)
+    assert(thetaJoins(plan).map(_.mode.accelerator) == accelerators)
+  }
+}

@@ -1,0 +1,123 @@
+package thetajoin.exec
+
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
+import org.scalatest.funsuite.AnyFunSuite
+
+import thetajoin.{Settings, SharedSession}
+import thetajoin.driver.JoinMetrics
+
+/** How the node behaves as a part of Spark's plans. */
+class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.range(0, 100, 1, 3).selectExpr("id v", "id % 7 w", "id k").createOrReplaceTempView("a")
+    spark.range(0, 50, 1, 2).selectExpr("id * 2 v", "id k").createOrReplaceTempView("b")
+  }
+
+  private val join = "SELECT a.v, b.v u FROM a JOIN b ON a.v > b.v"
+
+  test("a copy with other expressions keeps our fields, and equal plans have equal results") {
+    val node = thetaJoins(executed(spark.sql(join))).head
+    val again = thetaJoins(executed(spark.sql(join))).head
+    assert(node.productArity == 11 && node.productIterator.size == 11)
+    val same = node.mapExpressions(identity)
+    assert(same == node && same.getClass == node.getClass)
+    assert(node.sameResult(again) && node.canonicalized == again.canonicalized)
+    val other = thetaJoins(executed(spark.sql(join.replace(">", "<")))).head
+    assert(!node.sameResult(other))
+  }
+
+  test("off gives Spark's own plan") {
+    withConf(Settings.Enabled.key -> "false") {
+      val plan = executed(spark.sql(join))
+      assert(thetaJoins(plan).isEmpty && plan.toString.contains("BroadcastNestedLoopJoin"))
+    }
+  }
+
+  test("a join beside ours still turns from sort-merge to broadcast") {
+    val sql =
+      """SELECT a.v, c.u FROM a JOIN (SELECT k, v u FROM b WHERE substring(cast(v AS string), 1, 1) = '4') c ON a.k = c.k
+        |JOIN b d ON a.v > d.v""".stripMargin
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "10MB"
+    ) {
+      val plan = executed(spark.sql(sql))
+      assert(thetaJoins(plan).size == 1)
+      assert(collect(plan) { case j: BroadcastHashJoinExec => j }.size == 1)
+      assert(collect(plan) { case j: SortMergeJoinExec => j }.isEmpty)
+      assertSame(sql, "piecewise")
+    }
+  }
+
+  test("equal joins share one broadcast") {
+    val sql = s"SELECT * FROM ($join) UNION ALL SELECT * FROM ($join)"
+    Seq("true", "false").foreach { adaptive =>
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        val plan = executed(spark.sql(sql))
+        assert(thetaJoins(plan).size == 2)
+        assert(collect(plan) { case r: ReusedExchangeExec => r }.size == 1, plan)
+        assertSame(sql, "piecewise", "piecewise")
+      }
+    }
+  }
+
+  test("one partition of probe rows is worked on by all cores") {
+    spark.range(0, 2000, 1, 1).createOrReplaceTempView("one")
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      val query = spark.sql("SELECT x.id, y.id u FROM one x JOIN one y ON (x.id + y.id) % 10 = 0")
+      assert(thetaJoins(query.queryExecution.executedPlan).map(_.mode.accelerator) == Seq("nestedloop"))
+      assert(query.rdd.getNumPartitions == spark.sparkContext.defaultParallelism)
+      assertSame("SELECT count(*), sum(x.id * y.id) FROM one x JOIN one y ON (x.id + y.id) % 10 = 0", "nestedloop")
+    }
+  }
+
+  test("rows that are spread or appended are promised no place") {
+    spark.range(0, 2000, 1, 1).createOrReplaceTempView("one")
+    assertSame("SELECT x.id, count(*) FROM one x JOIN one y ON (x.id + y.id) % 500 = 0 GROUP BY x.id", "nestedloop")
+    assertSame("SELECT count(*) FROM (SELECT DISTINCT x.id FROM one x FULL JOIN b ON x.id < b.v)", "piecewise")
+  }
+
+  test("metrics count candidates, matches and rows") {
+    def metrics(sql: String, codegen: Boolean) = withConf("spark.sql.codegen.wholeStage" -> codegen.toString) {
+      val node = thetaJoins(executed(spark.sql(sql))).head
+      node.metrics.map { case (key, metric) => key -> metric.value }
+    }
+    val pairs = (0 until 100).map(v => (0 until 50).count(_ * 2 < v)).sum.toLong
+    Seq(true, false).foreach { codegen =>
+      val inner = metrics(join, codegen)
+      assert(inner(JoinMetrics.CandidateRows) == pairs && inner(JoinMetrics.Matches) == pairs)
+      assert(inner(JoinMetrics.OutputRows) == pairs && inner(JoinMetrics.IndexRows) == 50)
+      assert(inner(JoinMetrics.IndexBytes) > 0 && inner(JoinMetrics.ProbeTime) > 0)
+      val full = metrics("SELECT * FROM a FULL JOIN b ON a.v > b.v AND a.v + b.v < 0", codegen)
+      assert(full(JoinMetrics.CandidateRows) == pairs && full(JoinMetrics.Matches) == 0)
+      assert(full(JoinMetrics.OutputRows) == 150)
+      val semi = metrics("SELECT * FROM a LEFT SEMI JOIN b ON a.v > b.v", codegen)
+      assert(semi(JoinMetrics.CandidateRows) == 99 && semi(JoinMetrics.OutputRows) == 99)
+      assert(semi(JoinMetrics.IndexRows) == 1)
+    }
+  }
+
+  test("a probe row's matches are never held together") {
+    // One probe row with 20 million matches: held together they would take over 600 MB.
+    spark.range(0, 20000000, 1, 1).createOrReplaceTempView("many")
+    val query = spark.sql("SELECT /*+ BROADCAST(m) */ o.id, m.id u FROM range(20000000, 20000001) o JOIN many m ON o.id > m.id")
+    assert(query.queryExecution.executedPlan.toString.contains("BroadcastThetaJoin"))
+    val first = query.queryExecution.toRdd.mapPartitions(_.take(5).map(_.getLong(1))).collect()
+    assert(first.length == 5)
+  }
+
+  test("rows survive a Kryo-serialized broadcast") {
+    val kryo = new org.apache.spark.serializer.KryoSerializer(spark.sparkContext.getConf).newInstance()
+    val node = thetaJoins(executed(spark.sql("SELECT * FROM a JOIN b ON a.v > b.v AND a.w + b.k > 3"))).head
+    val rows = spark.sql("SELECT v, k FROM b").queryExecution.toRdd.map(_.copy()).collect()
+    val relation = node.mode.transform(rows).asInstanceOf[thetajoin.rowstore.ThetaRelation]
+    val back = kryo.deserialize[thetajoin.rowstore.ThetaRelation](kryo.serialize(relation))
+    assert(back.store.rows == relation.store.rows && back.bytes == relation.bytes)
+    val prober = back.index.newProber()
+    prober.probe(org.apache.spark.sql.catalyst.InternalRow(1000L))
+    assert(prober.next() && prober.until - prober.from == 50)
+  }
+}
