@@ -2,12 +2,31 @@
 val sparkVersion = "4.0.0"
 
 // What a JVM needs to run Spark 4 inside of it (Spark's own launcher passes the same).
-val sparkJavaOptions = Seq("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net",
-  "java.nio", "java.util", "java.util.concurrent", "java.util.concurrent.atomic").map { p =>
-  s"--add-opens=java.base/$p=ALL-UNNAMED"
-} ++ Seq("sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar").map { p =>
-  s"--add-opens=java.base/$p=ALL-UNNAMED"
-}
+val sparkJavaOptions = Seq(
+  "java.lang",
+  "java.lang.invoke",
+  "java.lang.reflect",
+  "java.io",
+  "java.net",
+  "java.nio",
+  "java.util",
+  "java.util.concurrent",
+  "java.util.concurrent.atomic",
+  "sun.nio.ch",
+  "sun.nio.cs",
+  "sun.security.action",
+  "sun.util.calendar"
+).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
+
+// A separate jar with the accelerator that docs/accelerators-of-your-own.md walks through.
+lazy val example = (project in file("tests/example-accelerator"))
+  .dependsOn(root % Provided)
+  .settings(
+    name := "thetajoin-example-accelerator",
+    scalaVersion := (root / scalaVersion).value,
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+    Compile / packageBin / artifactPath := target.value / "example-accelerator.jar"
+  )
 
 lazy val root = (project in file("."))
   .settings(
@@ -15,7 +34,6 @@ lazy val root = (project in file("."))
     organization := "thetajoin",
     version := "0.1.0",
     scalaVersion := "2.13.16",
-    crossPaths := true,
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       "org.scalatest" %% "scalatest" % "3.2.19" % Test,
@@ -23,13 +41,26 @@ lazy val root = (project in file("."))
     ),
     Compile / scalaSource := baseDirectory.value / "scala/src/main/scala",
     Compile / javaSource := baseDirectory.value / "scala/src/main/java",
-    Compile / resourceDirectory := baseDirectory.value / "scala/src/main/resources",
     Test / scalaSource := baseDirectory.value / "scala/src/test/scala",
     Test / resourceDirectory := baseDirectory.value / "scala/src/test/resources",
     Compile / packageBin / artifactPath := target.value / "scala-2.13/thetajoin.jar",
-    scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-byname-implicit", "-Wunused:_"),
     compileOrder := CompileOrder.JavaThenScala,
+    scalacOptions ++= Seq(
+      "-deprecation",
+      "-feature",
+      "-unchecked",
+      "-Werror",
+      "-Xlint:_,-byname-implicit",
+      "-Wunused:_"
+    ),
     javacOptions ++= Seq("--release", "17"),
+    semanticdbEnabled := true,
+    semanticdbVersion := scalafixSemanticdb.revision,
+    run / fork := true,
+    // Spark is provided, but what writes the docs runs outside of it.
+    Compile / runMain := Defaults
+      .runMainTask(Compile / fullClasspath, Compile / run / runner)
+      .evaluated,
     Test / fork := true,
     Test / javaOptions ++= sparkJavaOptions :+ "-Xmx3g",
     Test / parallelExecution := false

@@ -1,10 +1,13 @@
 package thetajoin
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.scalatest.{BeforeAndAfterAll, Suite}
+
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.Suite
 
 import thetajoin.exec.BroadcastThetaJoinExec
 
@@ -31,9 +34,9 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
     pairs.foreach { case (k, v) => spark.conf.set(k, v) }
     try body
     finally before.foreach {
-      case (k, Some(v)) => spark.conf.set(k, v)
-      case (k, None) => spark.conf.unset(k)
-    }
+        case (k, Some(v)) => spark.conf.set(k, v)
+        case (k, None) => spark.conf.unset(k)
+      }
   }
 
   /** The executed plan, after running the query. */

@@ -39,7 +39,8 @@ object Registry {
   private def load(name: String): Accelerator =
     try classLoader.loadClass(name).getConstructor().newInstance().asInstanceOf[Accelerator]
     catch {
-      case e: ClassNotFoundException => throw new InvalidAcceleratorException(name, "class not found", e)
+      case e: ClassNotFoundException =>
+        throw new InvalidAcceleratorException(name, "class not found", e)
       case e: ClassCastException =>
         throw new InvalidAcceleratorException(name, s"not a ${classOf[Accelerator].getName}", e)
       case NonFatal(e) => throw new InvalidAcceleratorException(name, e.toString, e)

@@ -1,7 +1,8 @@
 package thetajoin.condition
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.JoinType
 
 /**
@@ -50,7 +51,8 @@ object ConditionAnalysis {
   ): Option[Comparison] = {
     val exact = Safety.cannotFail(l) && Safety.cannotFail(r)
     if (sides.ofLeft(l) && sides.ofRight(r)) Some(Comparison(source, l, operator, r, exact))
-    else if (sides.ofRight(l) && sides.ofLeft(r)) Some(Comparison(source, r, operator.flipped, l, exact))
+    else if (sides.ofRight(l) && sides.ofLeft(r))
+      Some(Comparison(source, r, operator.flipped, l, exact))
     else None
   }
 }

@@ -60,13 +60,18 @@ private[condition] object LinearIsolation {
     e match {
       case _ if e.references.isEmpty || sides.ofLeft(e) || sides.ofRight(e) =>
         whole(e).map(w => (Seq(Term(w, negative)), width))
-      case Add(l, r, _) => bits(e.dataType).flatMap(b => both(l, r, minus = false, math.min(b, width)))
+      case Add(l, r, _) =>
+        bits(e.dataType).flatMap(b => both(l, r, minus = false, math.min(b, width)))
       case Subtract(l, r, _) =>
         bits(e.dataType).flatMap(b => both(l, r, minus = true, math.min(b, width)))
       case UnaryMinus(child, _) =>
         bits(e.dataType).flatMap(b => terms(child, !negative, math.min(b, width), sides))
       case UnaryPositive(child) => terms(child, negative, width, sides)
-      case c: Cast if integral(c.child.dataType) && integral(c.dataType) && Safety.widens(c.child.dataType, c.dataType) =>
+      case c: Cast
+          if integral(c.child.dataType) && integral(c.dataType) && Safety.widens(
+            c.child.dataType,
+            c.dataType
+          ) =>
         bits(c.child.dataType).flatMap(b => terms(c.child, negative, math.min(b, width), sides))
       case DateDiff(end, start) => both(end, start, minus = true, math.min(32, width))
       case s: SubtractTimestamps if s.dataType.isInstanceOf[DayTimeIntervalType] =>

@@ -23,7 +23,8 @@ object Safety {
     case Add(l, _, _) => isFractional(l.dataType)
     case Subtract(l, _, _) => isFractional(l.dataType)
     case Multiply(l, _, _) => isFractional(l.dataType)
-    case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate => true
+    case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate =>
+      true
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
     case _: StartsWith | _: EndsWith | _: Contains => true
     case _ => false

@@ -1,10 +1,13 @@
 package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen._
 
-import thetajoin.rowstore.{FlatColumn, PagedColumn, RowCursor, RowStore}
+import thetajoin.rowstore.FlatColumn
+import thetajoin.rowstore.PagedColumn
+import thetajoin.rowstore.RowCursor
+import thetajoin.rowstore.RowStore
 
 /**
  * Generated reads of build columns. Arrays are fields of the generated class; `declareLocals` copies those in use
@@ -40,7 +43,9 @@ private[driver] final class BuildColumns(
 
   /** Local copies of the arrays that code generated so far reads. */
   def declareLocals: String =
-    locals.map { case (field, (local, javaType)) => s"final $javaType $local = $field;" }.mkString("\n")
+    locals.map { case (field, (local, javaType)) => s"final $javaType $local = $field;" }.mkString(
+      "\n"
+    )
 
   private def readFlat(
       attribute: Attribute,
@@ -54,18 +59,28 @@ private[driver] final class BuildColumns(
     val nullTests = Seq(
       if (padded) Some(s"$position < 0") else None,
       if (column.nulls == null) None
-      else Some(s"((${array("long[]", ordinal, "nulls")}[$position >> 6] >>> $position) & 1L) != 0L")
+      else
+        Some(s"((${array("long[]", ordinal, "nulls")}[$position >> 6] >>> $position) & 1L) != 0L")
     ).flatten
     variable(attribute, nullTests, s"$values[$position]")
   }
 
-  private def readPaged(attribute: Attribute, column: PagedColumn, position: String, padded: Boolean): ExprCode = {
+  private def readPaged(
+      attribute: Attribute,
+      column: PagedColumn,
+      position: String,
+      padded: Boolean
+  ): ExprCode = {
     val row = s"$cursor.at($position)"
     val nullTests = Seq(
       if (padded) Some(s"$position < 0") else None,
       Some(s"$row.isNullAt(${column.field})")
     ).flatten
-    variable(attribute, nullTests, CodeGenerator.getValue(row, attribute.dataType, column.field.toString))
+    variable(
+      attribute,
+      nullTests,
+      CodeGenerator.getValue(row, attribute.dataType, column.field.toString)
+    )
   }
 
   private def variable(attribute: Attribute, nullTests: Seq[String], read: String): ExprCode = {
@@ -90,7 +105,8 @@ private[driver] final class BuildColumns(
         val field = ctx.addMutableState(
           javaType,
           s"build_$key",
-          v => s"$v = ($javaType) (($flatClass) ((($storeClass) $relationTerm.store()).columns()[$ordinal])).$member();",
+          v =>
+            s"$v = ($javaType) (($flatClass) ((($storeClass) $relationTerm.store()).columns()[$ordinal])).$member();",
           forceInline = true
         )
         val local = ctx.freshName(s"build_$key")

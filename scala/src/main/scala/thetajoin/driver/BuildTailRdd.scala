@@ -1,13 +1,13 @@
 package thetajoin.driver
 
-import org.apache.spark.{HashPartitioner, Partitioner}
+import org.apache.spark.HashPartitioner
+import org.apache.spark.Partitioner
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.rdd.{RDD, ShuffledRDD}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.rdd.ShuffledRDD
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.rowstore.ThetaRelation
-
-
 
 /**
  * Finds which build rows have a match anywhere, without collecting a row: each task of the probe side marks
@@ -23,7 +23,10 @@ private[thetajoin] object BuildTailRdd {
       emits: Existence
   ): RDD[InternalRow] = {
     val rows = broadcast.value.store.rows
-    val slices = math.max(1, math.min((rows + RowsPerSlice - 1) / RowsPerSlice, probe.sparkContext.defaultParallelism))
+    val slices = math.max(
+      1,
+      math.min((rows + RowsPerSlice - 1) / RowsPerSlice, probe.sparkContext.defaultParallelism)
+    )
     val sliceRows = ((rows + slices - 1) / slices + 63) & ~63
     val bits = probe.mapPartitionsWithIndex { (partition, probeRows) =>
       val unmatched = new UnmatchedRows(rows)

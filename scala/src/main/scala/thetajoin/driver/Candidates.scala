@@ -4,9 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.types.LongType
 
-
 import thetajoin.accelerator.LongProber
-
 import thetajoin.rowstore.ThetaRelation
 
 /**

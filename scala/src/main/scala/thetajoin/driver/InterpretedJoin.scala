@@ -7,14 +7,19 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.BooleanType
 
-
-import thetajoin.rowstore.{BuildRowView, ThetaRelation}
+import thetajoin.rowstore.BuildRowView
+import thetajoin.rowstore.ThetaRelation
 
 /**
  * The join over one partition without generated code for the whole stage: a cursor over candidates that gives a row at
  * a time, so that a probe row's matches are never held together.
  */
-final class InterpretedJoin(task: JoinTask, relation: ThetaRelation, metrics: Map[String, SQLMetric], partition: Int) {
+final class InterpretedJoin(
+    task: JoinTask,
+    relation: ThetaRelation,
+    metrics: Map[String, SQLMetric],
+    partition: Int
+) {
   private val types = task.stored.map(_.dataType).toArray
   private val finder = new MatchFinder(task, relation, partition)
   private val buildRow = new BuildRowView(relation.store, types)
@@ -107,7 +112,8 @@ final class InterpretedJoin(task: JoinTask, relation: ThetaRelation, metrics: Ma
             matches += 1
             output(joined(row, buildRow.at(p)))
           }
-          if (task.role.padsProbe && matching.isEmpty) Iterator.single(output(joined(row, noBuildRow)))
+          if (task.role.padsProbe && matching.isEmpty)
+            Iterator.single(output(joined(row, noBuildRow)))
           else matching
         }
     }
@@ -138,7 +144,8 @@ final class InterpretedJoin(task: JoinTask, relation: ThetaRelation, metrics: Ma
 final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int) {
   private val keys = UnsafeProjection.create(task.probeKeys, task.probeOutput)
   private val passes = task.probeFilter.map(Predicate.create(_, task.probeOutput))
-  private val residual = task.residualCondition.map(Predicate.create(_, task.probeOutput ++ task.stored))
+  private val residual =
+    task.residualCondition.map(Predicate.create(_, task.probeOutput ++ task.stored))
   private val buildRow = new BuildRowView(relation.store, task.stored.map(_.dataType).toArray)
   private val joined = new JoinedRow
   (passes ++ residual).foreach(_.initialize(partition))

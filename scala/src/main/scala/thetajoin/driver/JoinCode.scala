@@ -1,14 +1,17 @@
 package thetajoin.driver
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSeq, AttributeSet, BindReferences, Expression}
-import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.AttributeSeq
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.BindReferences
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.types.{BooleanType, LongType}
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.types.LongType
 
 import thetajoin.rowstore.ThetaRelation
-
-
 
 /**
  * The join as Java text. The pieces, in the order in which they run for a probe row:
@@ -34,7 +37,12 @@ private[thetajoin] final class JoinCode(
 
   private val relation = {
     val term = ctx.addReferenceObj("joinRelation", broadcast)
-    ctx.addMutableState(relationClass, "relation", v => s"$v = ($relationClass) $term.value();", forceInline = true)
+    ctx.addMutableState(
+      relationClass,
+      "relation",
+      v => s"$v = ($relationClass) $term.value();",
+      forceInline = true
+    )
   }
   val candidates: String = ctx.addMutableState(
     candidatesClass,
@@ -56,7 +64,12 @@ private[thetajoin] final class JoinCode(
     val early = evaluate(probe, task.probeOutput, earlyColumns)
     role.probeExistence match {
       case Some(kind) => early + start(probe) + existence(probe, kind, emit)
-      case None => early + start(probe) + s"$found = false;\n" + pairs(probe, probeIsTail = None, emit, stop = None)
+      case None => early + start(probe) + s"$found = false;\n" + pairs(
+          probe,
+          probeIsTail = None,
+          emit,
+          stop = None
+        )
     }
   }
 
@@ -64,7 +77,12 @@ private[thetajoin] final class JoinCode(
    * A loop over the rows of `input`, an iterator of probe rows or a [[BuildTail]]. It is left after a row if `stop`
    * holds, and goes on from there when entered again.
    */
-  def ownLoop(input: String, emit: Seq[ExprCode] => String, stop: Option[String], goesOn: String): String = {
+  def ownLoop(
+      input: String,
+      emit: Seq[ExprCode] => String,
+      stop: Option[String],
+      goesOn: String
+  ): String = {
     timeProbe()
     val row = ctx.addMutableState("InternalRow", "probeRow", forceInline = true)
     val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
@@ -103,7 +121,12 @@ private[thetajoin] final class JoinCode(
       s"${JoinMetrics.getClass.getName}.MODULE$$.timeProbe(${metricTerm(JoinMetrics.ProbeTime)});"
     )
 
-  private def startUnlessTail(row: String, probe: Seq[ExprCode], input: String, canBeTail: Boolean): String = {
+  private def startUnlessTail(
+      row: String,
+      probe: Seq[ExprCode],
+      input: String,
+      canBeTail: Boolean
+  ): String = {
     val first = s"$found = false;\n${start(probe)}"
     if (!canBeTail) first
     else
@@ -149,8 +172,13 @@ private[thetajoin] final class JoinCode(
   }
 
   /** The code of the needed variables that are not evaluated yet, which are then marked as evaluated. */
-  private def evaluate(variables: Seq[ExprCode], of: Seq[Attribute], needed: AttributeSet): String = {
-    val pending = variables.zip(of).collect { case (v, a) if needed.contains(a) && v.code.nonEmpty => v }
+  private def evaluate(
+      variables: Seq[ExprCode],
+      of: Seq[Attribute],
+      needed: AttributeSet
+  ): String = {
+    val pending =
+      variables.zip(of).collect { case (v, a) if needed.contains(a) && v.code.nonEmpty => v }
     val text = pending.map(_.code.toString).mkString("\n")
     pending.foreach(_.code = EmptyBlock)
     text
@@ -250,9 +278,11 @@ private[thetajoin] final class JoinCode(
   }
 
   private def countRun(emitted: String, probeIsTail: Option[String]): String = {
-    val real = Seq(if (role.padsProbe) Some(s"$until > 0") else None, probeIsTail.map(t => s"!($t)")).flatten
+    val real =
+      Seq(if (role.padsProbe) Some(s"$until > 0") else None, probeIsTail.map(t => s"!($t)")).flatten
     val count = s"$matchedRows.add($emitted);"
-    s"$outputRows.add($emitted);\n" + (if (real.isEmpty) count else s"if (${real.mkString(" && ")}) $count")
+    s"$outputRows.add($emitted);\n" + (if (real.isEmpty) count
+                                       else s"if (${real.mkString(" && ")}) $count")
   }
 
   /** A method that moves to the next run, the rest of one that was left, or the run [-1, 0) of the padded row. */
@@ -287,7 +317,11 @@ private[thetajoin] final class JoinCode(
   }
 
   /** Whether there is a match; then the row, or not, or the row with a flag. */
-  private def existence(probe: Seq[ExprCode], kind: Existence, emit: Seq[ExprCode] => String): String = {
+  private def existence(
+      probe: Seq[ExprCode],
+      kind: Existence,
+      emit: Seq[ExprCode] => String
+  ): String = {
     val matched = ctx.freshName("hasMatch")
     val text = kind match {
       case Existence.Matched => s"if ($matched) {\n$outputRows.add(1);\n${emit(probe)}\n}"
@@ -351,7 +385,8 @@ private[thetajoin] final class JoinCode(
         val fails = if (c.isNull == FalseLiteral) s"!${c.value}" else s"${c.isNull} || !${c.value}"
         s"${c.code}\nif ($fails) $orElse"
       }.mkString("\n")
-      if (unless.isEmpty) s"$load\n$checks" else s"$load\nif (!(${unless.mkString(" || ")})) {\n$checks\n}"
+      if (unless.isEmpty) s"$load\n$checks"
+      else s"$load\nif (!(${unless.mkString(" || ")})) {\n$checks\n}"
     }
 
   /**
@@ -361,7 +396,9 @@ private[thetajoin] final class JoinCode(
   def markMethod(row: String, unmatched: String): String = {
     ctx.INPUT_ROW = null
     val probe = probeColumns(row, canBeNull = false)
-    val needed = AttributeSet.fromAttributeSets((task.probeFilter ++ task.residual ++ task.probeKeys).map(_.references))
+    val needed = AttributeSet.fromAttributeSets(
+      (task.probeFilter ++ task.residual ++ task.probeKeys).map(_.references)
+    )
     val early = evaluate(probe, task.probeOutput, needed)
     val begin = start(probe)
     val p = ctx.freshName("position")

@@ -1,7 +1,9 @@
 package thetajoin.driver
 
-import org.apache.spark.{SparkContext, TaskContext}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.SparkContext
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.metric.SQLMetrics
 
 /** The metrics of a join node, by the keys under which Spark keeps them. */
 object JoinMetrics {
@@ -20,7 +22,10 @@ object JoinMetrics {
     IndexRows -> SQLMetrics.createMetric(context, "number of index rows"),
     IndexBytes -> SQLMetrics.createSizeMetric(context, "index size"),
     BuildTime -> SQLMetrics.createNanoTimingMetric(context, "time to build index"),
-    ProbeTime -> SQLMetrics.createNanoTimingMetric(context, "time to probe, with what takes the rows")
+    ProbeTime -> SQLMetrics.createNanoTimingMetric(
+      context,
+      "time to probe, with what takes the rows"
+    )
   )
 
   /** Counts from now to the end of the running task as time to probe. */

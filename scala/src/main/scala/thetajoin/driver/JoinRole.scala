@@ -1,6 +1,8 @@
 package thetajoin.driver
 
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.plans._
 
 /**
@@ -59,10 +61,11 @@ object JoinRole {
     case _ => None
   }
 
-  private def outer(left: Boolean, right: Boolean, buildSide: BuildSide): JoinRole = buildSide match {
-    case BuildLeft => JoinRole(pairs = true, padsProbe = right, padsBuild = left)
-    case BuildRight => JoinRole(pairs = true, padsProbe = left, padsBuild = right)
-  }
+  private def outer(left: Boolean, right: Boolean, buildSide: BuildSide): JoinRole =
+    buildSide match {
+      case BuildLeft => JoinRole(pairs = true, padsProbe = right, padsBuild = left)
+      case BuildRight => JoinRole(pairs = true, padsProbe = left, padsBuild = right)
+    }
 
   private def existence(kind: Existence, buildSide: BuildSide): JoinRole = buildSide match {
     case BuildLeft => JoinRole(buildExistence = Some(kind))

@@ -9,8 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 
 import thetajoin.rowstore.ThetaRelation
 
-
-
 /** Marks the build rows that match a probe row: an existence test, so that a marked row is not looked at again. */
 abstract class MatchMarker {
   def mark(row: InternalRow, unmatched: UnmatchedRows): Unit
@@ -23,13 +21,20 @@ private[thetajoin] sealed trait MatchMarkerFactory extends Serializable {
 
 private[thetajoin] object MatchMarker extends Logging {
 
-  def factory(task: JoinTask, broadcast: Broadcast[ThetaRelation], codegen: Boolean): MatchMarkerFactory =
+  def factory(
+      task: JoinTask,
+      broadcast: Broadcast[ThetaRelation],
+      codegen: Boolean
+  ): MatchMarkerFactory =
     if (!codegen) new InterpretedFactory(task, broadcast)
     else
       try generated(task, broadcast)
       catch {
         case NonFatal(e) =>
-          logWarning("thetajoin: generated code for matched build rows failed, going on without it", e)
+          logWarning(
+            "thetajoin: generated code for matched build rows failed, going on without it",
+            e
+          )
           new InterpretedFactory(task, broadcast)
       }
 
@@ -52,12 +57,16 @@ private[thetajoin] object MatchMarker extends Logging {
 
         ${ctx.declareAddedFunctions()}
       }"""
-    val code = CodeFormatter.stripOverlappingComments(new CodeAndComment(text, ctx.getPlaceHolderToComments()))
+    val code = CodeFormatter.stripOverlappingComments(new CodeAndComment(
+      text,
+      ctx.getPlaceHolderToComments()
+    ))
     CodeGenerator.compile(code)
     new GeneratedFactory(code, ctx.references.toArray)
   }
 
-  private final class GeneratedFactory(code: CodeAndComment, references: Array[Any]) extends MatchMarkerFactory {
+  private final class GeneratedFactory(code: CodeAndComment, references: Array[Any])
+      extends MatchMarkerFactory {
     override def newMarker(partition: Int): MatchMarker =
       CodeGenerator.compile(code)._1.generate(references).asInstanceOf[MatchMarker]
   }

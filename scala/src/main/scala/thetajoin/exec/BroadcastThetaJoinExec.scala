@@ -1,16 +1,21 @@
 package thetajoin.exec
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.rdd.{RDD, UnionRDD}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.rdd.UnionRDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import thetajoin.condition.Safety
 import thetajoin.driver._
@@ -120,7 +125,13 @@ final class BroadcastThetaJoinExec(
   override def nodeName: String = "BroadcastThetaJoin"
 
   override protected def stringArgs: Iterator[Any] =
-    Iterator(mode.accelerator, joinType, buildSide, s"index: ${text(indexed)}", s"residual: ${text(residual)}")
+    Iterator(
+      mode.accelerator,
+      joinType,
+      buildSide,
+      s"index: ${text(indexed)}",
+      s"residual: ${text(residual)}"
+    )
 
   override def simpleStringWithNodeId(): String =
     s"$nodeName ${mode.accelerator}, $joinType, $buildSide (${ExplainUtils.getOpId(this)})"
@@ -161,7 +172,11 @@ final class BroadcastThetaJoinExec(
     val readTwice = role.needsMatchedBuildRows && role.pairs
     val spread =
       if (tooFew || readTwice)
-        ProbeInput.spread(rows, probe.output.map(_.dataType), math.max(cores, rows.getNumPartitions))
+        ProbeInput.spread(
+          rows,
+          probe.output.map(_.dataType),
+          math.max(cores, rows.getNumPartitions)
+        )
       else rows
     if (!role.needsMatchedBuildRows) spread
     else {
@@ -214,7 +229,12 @@ final class BroadcastThetaJoinExec(
   override def doProduce(ctx: CodegenContext): String =
     if (!ownsLoop) probe.asInstanceOf[CodegenSupport].produce(ctx, this)
     else {
-      val input = ctx.addMutableState("scala.collection.Iterator", "input", v => s"$v = inputs[0];", forceInline = true)
+      val input = ctx.addMutableState(
+        "scala.collection.Iterator",
+        "input",
+        v => s"$v = inputs[0];",
+        forceInline = true
+      )
       val stop = if (parent.needStopCheck) Some("shouldStop()") else None
       val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
       joinCode(ctx).ownLoop(input, consume(ctx, _), stop, goesOn)
@@ -227,7 +247,11 @@ final class BroadcastThetaJoinExec(
 object BroadcastThetaJoinExec {
 
   /** The build columns that a relation must hold for a join. */
-  def storedAttributes(role: JoinRole, build: Seq[Attribute], residual: Seq[Expression]): Seq[Attribute] =
+  def storedAttributes(
+      role: JoinRole,
+      build: Seq[Attribute],
+      residual: Seq[Expression]
+  ): Seq[Attribute] =
     if (role.emitsBuildColumns) build
     else {
       val read = AttributeSet.fromAttributeSets(residual.map(_.references))

@@ -1,9 +1,11 @@
 package thetajoin.exec
 
 import org.apache.spark.Partitioner
-import org.apache.spark.rdd.{RDD, ShuffledRDD}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.rdd.ShuffledRDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.thetabridge.RowSerializers
 import org.apache.spark.sql.types.DataType
 
@@ -25,7 +27,8 @@ private[exec] object ProbeInput {
         (Math.floorMod(unsafe.hashCode, partitions), unsafe)
       }
     }
-    val shuffled = new ShuffledRDD[Int, UnsafeRow, UnsafeRow](keyed, new PartitionNumber(partitions))
+    val shuffled =
+      new ShuffledRDD[Int, UnsafeRow, UnsafeRow](keyed, new PartitionNumber(partitions))
     shuffled.setSerializer(RowSerializers.unsafeRows(types.size))
     shuffled.mapPartitions(_.map { case (_, row) => row: InternalRow })
   }

@@ -2,7 +2,8 @@ package thetajoin.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
@@ -17,7 +18,8 @@ final case class ProbeRowsExec(child: SparkPlan) extends UnaryExecNode {
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
   override protected def doExecute(): RDD[InternalRow] = child.execute()
-  override protected def withNewChildInternal(newChild: SparkPlan): ProbeRowsExec = copy(child = newChild)
+  override protected def withNewChildInternal(newChild: SparkPlan): ProbeRowsExec =
+    copy(child = newChild)
 }
 
 /**
@@ -31,7 +33,8 @@ object IsolateProbe extends Rule[SparkPlan] {
   /** `consumedInPlace`: whether an aggregate of the same stage takes the rows, so that none is buffered. */
   private def isolate(plan: SparkPlan, consumedInPlace: Boolean): SparkPlan = plan match {
     case join: BroadcastThetaJoinExec if !join.ownsLoop =>
-      val below = join.mapChildren(isolate(_, consumedInPlace = false)).asInstanceOf[BroadcastThetaJoinExec]
+      val below =
+        join.mapChildren(isolate(_, consumedInPlace = false)).asInstanceOf[BroadcastThetaJoinExec]
       if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop else below
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = true))
     case _: ProjectExec | _: FilterExec => plan.mapChildren(isolate(_, consumedInPlace))

@@ -21,7 +21,8 @@ final case class ThetaBroadcastMode(
     keepUnmatchable: Boolean
 ) extends BroadcastMode {
 
-  override def transform(rows: Array[InternalRow]): Any = transform(rows.iterator, Some(rows.length.toLong))
+  override def transform(rows: Array[InternalRow]): Any =
+    transform(rows.iterator, Some(rows.length.toLong))
 
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
     val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)
@@ -30,5 +31,9 @@ final case class ThetaBroadcastMode(
   }
 
   override lazy val canonicalized: ThetaBroadcastMode =
-    copy(keys = keys.map(_.canonicalized), filter = filter.map(_.canonicalized), stored = stored.map(_.canonicalized))
+    copy(
+      keys = keys.map(_.canonicalized),
+      filter = filter.map(_.canonicalized),
+      stored = stored.map(_.canonicalized)
+    )
 }

@@ -3,15 +3,23 @@ package thetajoin.exec
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{And, AttributeSeq, BindReferences, BoundReference, Expression}
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
-import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.catalyst.expressions.And
+import org.apache.spark.sql.catalyst.expressions.AttributeSeq
+import org.apache.spark.sql.catalyst.expressions.BindReferences
+import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
-import thetajoin.planner.{Choice, Planner}
+import thetajoin.planner.Choice
+import thetajoin.planner.Planner
 
 /** Turns the planner's choice into an exec node; declines by Nil, upon which Spark plans the join. */
 object ThetaJoinStrategy extends SparkStrategy with Logging {
@@ -23,7 +31,10 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
         case e: InvalidSettingException => throw e
         case e: InvalidAcceleratorException => throw e
         case NonFatal(e) =>
-          logWarning(s"thetajoin: planning failed, Spark's own plan is used for: ${join.simpleStringWithNodeId()}", e)
+          logWarning(
+            s"thetajoin: planning failed, Spark's own plan is used for: ${join.simpleStringWithNodeId()}",
+            e
+          )
           Nil
       }
     case _ => Nil
@@ -50,9 +61,10 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       case BuildRight => join.right
     }).output
     // What is known of nulls may change between plans of one query, and must not make its modes differ.
-    def bind(e: Expression): Expression = BindReferences.bindReference(e, AttributeSeq(build)).transform {
-      case reference: BoundReference => reference.copy(nullable = true)
-    }
+    def bind(e: Expression): Expression =
+      BindReferences.bindReference(e, AttributeSeq(build)).transform {
+        case reference: BoundReference => reference.copy(nullable = true)
+      }
     ThetaBroadcastMode(
       choice.accelerator,
       choice.offer.spec,

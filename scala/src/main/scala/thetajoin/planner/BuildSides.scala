@@ -1,15 +1,19 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastPartitioning
-import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
+import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
+import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.exec.ThetaBroadcastMode
-import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.reason.Reason
+import thetajoin.reason.ReasonCode
 
 /** Which side of a join is broadcast. */
 private[planner] object BuildSides {
@@ -25,7 +29,8 @@ private[planner] object BuildSides {
   }
 
   /** Whether adaptive execution has run our broadcast of a side: it must be taken, whatever statistics now say. */
-  def isOurBroadcast(plan: LogicalPlan): Boolean = broadcastMode(plan).exists(_.isInstanceOf[ThetaBroadcastMode])
+  def isOurBroadcast(plan: LogicalPlan): Boolean =
+    broadcastMode(plan).exists(_.isInstanceOf[ThetaBroadcastMode])
 
   private def broadcastAlready(join: Join): Option[Either[Reason, BuildSide]] =
     if (isOurBroadcast(join.left)) Some(Right(BuildLeft))

@@ -1,16 +1,24 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.expressions.{PlanExpression, PythonUDF}
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.planning.{ExtractEquiJoinKeys, ExtractSingleColumnNullAwareAntiJoin}
+import org.apache.spark.sql.catalyst.expressions.PlanExpression
+import org.apache.spark.sql.catalyst.expressions.PythonUDF
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.planning.ExtractSingleColumnNullAwareAntiJoin
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
-import thetajoin.accelerator.{Accelerator, Offer, Registry}
-import thetajoin.condition.{ConditionAnalysis, JoinShape, OneSided}
+import thetajoin.accelerator.Accelerator
+import thetajoin.accelerator.Offer
+import thetajoin.accelerator.Registry
+import thetajoin.condition.ConditionAnalysis
+import thetajoin.condition.JoinShape
+import thetajoin.condition.OneSided
 import thetajoin.driver.JoinRole
-import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.reason.Reason
+import thetajoin.reason.ReasonCode
 
 /**
  * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical
@@ -32,7 +40,8 @@ object Planner {
     val condition = join.condition
     val resumes = BuildSides.isOurBroadcast(join.left) || BuildSides.isOurBroadcast(join.right)
     if (resumes) None
-    else if (!Settings.boolean(Settings.Enabled, conf)) Some(ReasonCode.Disabled(s"${Settings.Enabled.key}=false"))
+    else if (!Settings.boolean(Settings.Enabled, conf))
+      Some(ReasonCode.Disabled(s"${Settings.Enabled.key}=false"))
     else if (join.isStreaming) Some(ReasonCode.Streaming())
     else if (JoinRole.of(join.joinType, BuildRight).isEmpty)
       Some(ReasonCode.UnsupportedJoinType(join.joinType.toString))
@@ -56,10 +65,13 @@ object Planner {
     (hint.leftHint ++ hint.rightHint).flatMap(_.strategy).exists(_ == SHUFFLE_REPLICATE_NL)
 
   private def accelerate(join: Join, side: BuildSide, conf: SQLConf): Decision = {
-    val shape = ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+    val shape =
+      ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
     val answers = Registry.accelerators(conf).map(a => a -> answer(a, shape, side, conf))
     val refused = answers.collect { case (a, Left(reason)) => Loser(a.id, reason) }
-    val offers = answers.collect { case (a, Right(offer)) => (a, offer) }.sortBy { case (_, offer) => offer.cost }
+    val offers = answers.collect { case (a, Right(offer)) => (a, offer) }.sortBy {
+      case (_, offer) => offer.cost
+    }
     offers match {
       case (best, offer) +: _ =>
         Decision(Right(choice(join, shape, side, best, offer)), refused)
@@ -78,7 +90,13 @@ object Planner {
     else Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
   }
 
-  private def choice(join: Join, shape: JoinShape, side: BuildSide, accelerator: Accelerator, offer: Offer): Choice = {
+  private def choice(
+      join: Join,
+      shape: JoinShape,
+      side: BuildSide,
+      accelerator: Accelerator,
+      offer: Offer
+  ): Choice = {
     val role = JoinRole.of(join.joinType, side).get
     val (ofBuild, others) = shape.conjuncts.partition {
       case OneSided(_, of) => of == side

@@ -1,9 +1,12 @@
 package thetajoin.report
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.{FunctionIdentifier, InternalRow}
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
@@ -26,18 +29,38 @@ object ExplainFunction {
   )
 
   def description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = {
-    val usage = s"$name(sql) - for each join of the query: accelerated by what, or why not and what to do."
-    (FunctionIdentifier(name), new ExpressionInfo(getClass.getName, null, name, usage, "", "", "", "table_funcs", "0.1.0", "", "built-in"), explain)
+    val usage =
+      s"$name(sql) - for each join of the query: accelerated by what, or why not and what to do."
+    (
+      FunctionIdentifier(name),
+      new ExpressionInfo(
+        getClass.getName,
+        null,
+        name,
+        usage,
+        "",
+        "",
+        "",
+        "table_funcs",
+        "0.1.0",
+        "",
+        "built-in"
+      ),
+      explain
+    )
   }
 
   private def explain(arguments: Seq[Expression]): LogicalPlan = {
     val query = arguments match {
       case Seq(text) if text.foldable && text.dataType.isInstanceOf[StringType] =>
-        Option(text.eval()).map(_.toString).getOrElse(throw new InvalidExplainException("it is NULL"))
+        Option(
+          text.eval()
+        ).map(_.toString).getOrElse(throw new InvalidExplainException("it is NULL"))
       case Seq(other) => throw new InvalidExplainException(s"it is: ${other.sql}")
       case several => throw new InvalidExplainException(s"it has ${several.size} arguments")
     }
-    val state = SparkSession.active.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState
+    val state =
+      SparkSession.active.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState
     val plan = state.executePlan(state.sqlParser.parsePlan(query)).executedPlan
     LocalRelation(DataTypeUtils.toAttributes(schema), JoinReport.of(plan).map(row))
   }

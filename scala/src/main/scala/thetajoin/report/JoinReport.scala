@@ -11,7 +11,8 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.exec.BroadcastThetaJoinExec
 import thetajoin.planner.Planner
-import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.reason.Reason
+import thetajoin.reason.ReasonCode
 
 /** What became of one join of a plan: accelerated by what, or why not. */
 final case class JoinReport(
@@ -60,7 +61,9 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     }
     val outcome = exec match {
       case ours: BroadcastThetaJoinExec => Right(acceleration(ours))
-      case _ => Left(logical.map(whyNot).getOrElse(ReasonCode.NoAccelerator("not planned as a logical join")))
+      case _ => Left(
+          logical.map(whyNot).getOrElse(ReasonCode.NoAccelerator("not planned as a logical join"))
+        )
     }
     JoinReport(number, exec.joinType.toString, condition.map(sql).getOrElse("true"), outcome)
   }

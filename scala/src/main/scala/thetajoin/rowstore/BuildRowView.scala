@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.BaseGenericInternalRow
 import org.apache.spark.sql.types.DataType
 
 /** One build row at a time as Spark's interpreted expressions read it: move it with `at`. */
-final class BuildRowView(store: RowStore, types: Array[DataType]) extends InternalRow with BaseGenericInternalRow {
+final class BuildRowView(store: RowStore, types: Array[DataType]) extends InternalRow
+    with BaseGenericInternalRow {
   private val cursor = store.pages.newCursor()
   private var position = 0
 
@@ -29,5 +30,6 @@ final class BuildRowView(store: RowStore, types: Array[DataType]) extends Intern
   private def flat(ordinal: Int): AnyRef = store.columns(ordinal).asInstanceOf[FlatColumn].values
 
   override def setNullAt(i: Int): Unit = throw new UnsupportedOperationException("read-only row")
-  override def update(i: Int, value: Any): Unit = throw new UnsupportedOperationException("read-only row")
+  override def update(i: Int, value: Any): Unit =
+    throw new UnsupportedOperationException("read-only row")
 }

@@ -3,7 +3,8 @@ package thetajoin.rowstore
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.Platform
 
@@ -38,12 +39,21 @@ object RowPages {
 }
 
 /** The same row object each time, pointed at another row. */
-final class RowCursor(fields: Int, pages: Array[Array[Byte]], places: Array[Long], sizes: Array[Int]) {
+final class RowCursor(
+    fields: Int,
+    pages: Array[Array[Byte]],
+    places: Array[Long],
+    sizes: Array[Int]
+) {
   private val row = new UnsafeRow(fields)
 
   def at(position: Int): UnsafeRow = {
     val place = places(position)
-    row.pointTo(pages((place >>> 32).toInt), Platform.BYTE_ARRAY_OFFSET + (place & 0x7fffffffL), sizes(position))
+    row.pointTo(
+      pages((place >>> 32).toInt),
+      Platform.BYTE_ARRAY_OFFSET + (place & 0x7fffffffL),
+      sizes(position)
+    )
     row
   }
 }

@@ -1,7 +1,8 @@
 package thetajoin.rowstore
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.types.DataType
 
@@ -9,7 +10,8 @@ import org.apache.spark.sql.types.DataType
  * Build rows by position. Columns that fit a Java primitive are flat arrays; the others are fields of rows in
  * pages. For columns (bigint, string, int): `columns = (long[], field 0 of pages, int[])`.
  */
-final class RowStore(val rows: Int, val columns: Array[StoredColumn], val pages: RowPages) extends Serializable {
+final class RowStore(val rows: Int, val columns: Array[StoredColumn], val pages: RowPages)
+    extends Serializable {
   def bytes: Long = columns.iterator.map(_.bytes).sum + pages.bytes
 
   /** These rows in another order; a row that `order` leaves out is dropped. */
@@ -36,8 +38,9 @@ object RowStore {
 
   /** For each column, its field in the pages; -1 for a flat one. */
   def pageFields(types: Seq[DataType]): Seq[Int] =
-    types.scanLeft(0)((field, t) => if (isFlat(t)) field else field + 1).zip(types).map { case (field, t) =>
-      if (isFlat(t)) -1 else field
+    types.scanLeft(0)((field, t) => if (isFlat(t)) field else field + 1).zip(types).map {
+      case (field, t) =>
+        if (isFlat(t)) -1 else field
     }
 }
 
@@ -49,7 +52,9 @@ final class RowStoreBuilder(types: Seq[DataType]) {
   private val paged = types.zipWithIndex.filterNot { case (t, _) => RowStore.isFlat(t) }
   private val toPage =
     if (paged.isEmpty) null
-    else UnsafeProjection.create(paged.map { case (t, ordinal) => BoundReference(ordinal, t, nullable = true) })
+    else UnsafeProjection.create(paged.map { case (t, ordinal) =>
+      BoundReference(ordinal, t, nullable = true)
+    })
   private val packer = new RowPacker(paged.size)
   private var rows = 0
 
@@ -66,7 +71,8 @@ final class RowStoreBuilder(types: Seq[DataType]) {
   def result(): RowStore = {
     val built = flatOrdinals.zip(flatBuilders.map(_.result())).toMap
     val fields = RowStore.pageFields(types)
-    val columns = types.indices.map(i => built.getOrElse(i, new PagedColumn(fields(i)))).toArray[StoredColumn]
+    val columns =
+      types.indices.map(i => built.getOrElse(i, new PagedColumn(fields(i)))).toArray[StoredColumn]
     new RowStore(rows, columns, packer.result())
   }
 }

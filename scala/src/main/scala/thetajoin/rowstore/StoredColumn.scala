@@ -24,7 +24,8 @@ final class FlatColumn(val values: AnyRef, val nulls: Array[Long]) extends Store
     java.lang.reflect.Array.getLength(values).toLong * FlatColumn.width(values) +
       (if (nulls == null) 0L else 8L * nulls.length)
 
-  def isNull(position: Int): Boolean = nulls != null && ((nulls(position >> 6) >>> position) & 1L) != 0L
+  def isNull(position: Int): Boolean =
+    nulls != null && ((nulls(position >> 6) >>> position) & 1L) != 0L
 
   override def reordered(order: Array[Int]): StoredColumn = {
     val target = FlatColumn.allocate(values, order.length)
@@ -55,9 +56,11 @@ object FlatColumn {
   private[rowstore] def gather(source: AnyRef, target: AnyRef, order: Array[Int]): Unit = {
     var i = 0
     (source, target) match {
-      case (s: Array[Long], t: Array[Long]) => while (i < order.length) { t(i) = s(order(i)); i += 1 }
+      case (s: Array[Long], t: Array[Long]) =>
+        while (i < order.length) { t(i) = s(order(i)); i += 1 }
       case (s: Array[Int], t: Array[Int]) => while (i < order.length) { t(i) = s(order(i)); i += 1 }
-      case (s: Array[Double], t: Array[Double]) => while (i < order.length) { t(i) = s(order(i)); i += 1 }
+      case (s: Array[Double], t: Array[Double]) =>
+        while (i < order.length) { t(i) = s(order(i)); i += 1 }
       case _ =>
         while (i < order.length) {
           java.lang.reflect.Array.set(target, i, java.lang.reflect.Array.get(source, order(i)))
@@ -86,7 +89,8 @@ private[rowstore] abstract class ColumnBuilder {
   private def setNull(): Unit = {
     val word = rows >> 6
     if (nulls == null) nulls = new Array[Long](word + 1)
-    else if (word >= nulls.length) nulls = Arrays.copyOf(nulls, math.max(word + 1, nulls.length * 2))
+    else if (word >= nulls.length)
+      nulls = Arrays.copyOf(nulls, math.max(word + 1, nulls.length * 2))
     nulls(word) |= 1L << rows
   }
 

@@ -2,9 +2,11 @@ package thetajoin.condition
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.types._
+
 import org.scalatest.funsuite.AnyFunSuite
 
 class ConditionAnalysisSuite extends AnyFunSuite {
@@ -26,11 +28,23 @@ class ConditionAnalysisSuite extends AnyFunSuite {
   }
 
   test("one-sided expressions on either side of an operator") {
-    assert(comparison(LessThan(x, y)) == Comparison(LessThan(x, y), x, Operator.Less, y, exact = true))
-    assert(comparison(LessThan(y, x)) == Comparison(LessThan(y, x), x, Operator.Greater, y, exact = true))
+    assert(comparison(LessThan(
+      x,
+      y
+    )) == Comparison(LessThan(x, y), x, Operator.Less, y, exact = true))
+    assert(comparison(LessThan(
+      y,
+      x
+    )) == Comparison(LessThan(y, x), x, Operator.Greater, y, exact = true))
     assert(comparison(GreaterThanOrEqual(f, g)).exact)
     val added = GreaterThan(DateAdd(d, Literal(3)), e)
-    assert(comparison(added) == Comparison(added, DateAdd(d, Literal(3)), Operator.Greater, e, exact = true))
+    assert(comparison(added) == Comparison(
+      added,
+      DateAdd(d, Literal(3)),
+      Operator.Greater,
+      e,
+      exact = true
+    ))
   }
 
   test("a key that can fail is not exact") {
@@ -62,7 +76,10 @@ class ConditionAnalysisSuite extends AnyFunSuite {
     assert(c.left.references.toSeq == Seq(x) && c.right.references.toSeq == Seq(y))
     assert(c.left.dataType == LongType && c.right.dataType == LongType)
     assert(comparison(LessThanOrEqual(DateDiff(d, e), Literal(3))).right.references.toSeq == Seq(e))
-    assert(comparison(GreaterThan(Cast(Subtract(i, j), LongType), y)).left.references.toSeq == Seq(i))
+    assert(comparison(GreaterThan(
+      Cast(Subtract(i, j), LongType),
+      y
+    )).left.references.toSeq == Seq(i))
   }
 
   test("sums of floating-point numbers are left alone") {
@@ -75,21 +92,30 @@ class ConditionAnalysisSuite extends AnyFunSuite {
     val c = comparison(condition)
     val values = Seq(Long.MinValue, Long.MinValue + 8, -5L, -4L, 0L, 3L, 1L << 61, Long.MaxValue)
     def key(e: Expression, attribute: Attribute, value: Any): Option[Any] =
-      try Some(BindReferences.bindReference(e, AttributeSeq(Seq(attribute))).eval(InternalRow(value)))
+      try
+        Some(BindReferences.bindReference(e, AttributeSeq(Seq(attribute))).eval(InternalRow(value)))
       catch { case _: ArithmeticException => None }
-    for (a <- values; b <- values) {
+    for (a <- values; b <- values)
       (key(c.left, x, a), key(c.right, y, b)) match {
-        case (Some(l: Long), Some(r: Long)) => assert((l > r) == (BigInt(a) + 7 - BigInt(b) > 3), s"$a $b")
+        case (Some(l: Long), Some(r: Long)) =>
+          assert((l > r) == (BigInt(a) + 7 - BigInt(b) > 3), s"$a $b")
         case (l, r) => assert(l.isEmpty || r.isEmpty, s"$a $b")
       }
-    }
     assert(key(c.left, x, null).contains(null))
     assert(key(c.left, x, 5L).nonEmpty && key(c.left, x, Long.MaxValue).isEmpty)
   }
 
   test("a double's place in the order is that of Spark's comparison") {
-    val ordered = Seq(Double.NegativeInfinity, -1.5, -Double.MinPositiveValue, 0.0, Double.MinPositiveValue, 2.0,
-      Double.PositiveInfinity, Double.NaN)
+    val ordered = Seq(
+      Double.NegativeInfinity,
+      -1.5,
+      -Double.MinPositiveValue,
+      0.0,
+      Double.MinPositiveValue,
+      2.0,
+      Double.PositiveInfinity,
+      Double.NaN
+    )
     assert(ordered.map(OrderedLong.ofDouble) == ordered.map(OrderedLong.ofDouble).sorted.distinct)
     assert(OrderedLong.ofDouble(-0.0) == OrderedLong.ofDouble(0.0))
     assert(OrderedLong.ofDouble(java.lang.Double.longBitsToDouble(0xfff8000000000001L)) ==

@@ -1,10 +1,13 @@
 package thetajoin.exec
 
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
+import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
+import org.apache.spark.sql.execution.joins.SortMergeJoinExec
+
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.{Settings, SharedSession}
+import thetajoin.Settings
+import thetajoin.SharedSession
 import thetajoin.driver.JoinMetrics
 
 /** How the node behaves as a part of Spark's plans. */
@@ -68,23 +71,35 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     spark.range(0, 2000, 1, 1).createOrReplaceTempView("one")
     withConf("spark.sql.adaptive.enabled" -> "false") {
       val query = spark.sql("SELECT x.id, y.id u FROM one x JOIN one y ON (x.id + y.id) % 10 = 0")
-      assert(thetaJoins(query.queryExecution.executedPlan).map(_.mode.accelerator) == Seq("nestedloop"))
+      assert(
+        thetaJoins(query.queryExecution.executedPlan).map(_.mode.accelerator) == Seq("nestedloop")
+      )
       assert(query.rdd.getNumPartitions == spark.sparkContext.defaultParallelism)
-      assertSame("SELECT count(*), sum(x.id * y.id) FROM one x JOIN one y ON (x.id + y.id) % 10 = 0", "nestedloop")
+      assertSame(
+        "SELECT count(*), sum(x.id * y.id) FROM one x JOIN one y ON (x.id + y.id) % 10 = 0",
+        "nestedloop"
+      )
     }
   }
 
   test("rows that are spread or appended are promised no place") {
     spark.range(0, 2000, 1, 1).createOrReplaceTempView("one")
-    assertSame("SELECT x.id, count(*) FROM one x JOIN one y ON (x.id + y.id) % 500 = 0 GROUP BY x.id", "nestedloop")
-    assertSame("SELECT count(*) FROM (SELECT DISTINCT x.id FROM one x FULL JOIN b ON x.id < b.v)", "piecewise")
+    assertSame(
+      "SELECT x.id, count(*) FROM one x JOIN one y ON (x.id + y.id) % 500 = 0 GROUP BY x.id",
+      "nestedloop"
+    )
+    assertSame(
+      "SELECT count(*) FROM (SELECT DISTINCT x.id FROM one x FULL JOIN b ON x.id < b.v)",
+      "piecewise"
+    )
   }
 
   test("metrics count candidates, matches and rows") {
-    def metrics(sql: String, codegen: Boolean) = withConf("spark.sql.codegen.wholeStage" -> codegen.toString) {
-      val node = thetaJoins(executed(spark.sql(sql))).head
-      node.metrics.map { case (key, metric) => key -> metric.value }
-    }
+    def metrics(sql: String, codegen: Boolean) =
+      withConf("spark.sql.codegen.wholeStage" -> codegen.toString) {
+        val node = thetaJoins(executed(spark.sql(sql))).head
+        node.metrics.map { case (key, metric) => key -> metric.value }
+      }
     val pairs = (0 until 100).map(v => (0 until 50).count(_ * 2 < v)).sum.toLong
     Seq(true, false).foreach { codegen =>
       val inner = metrics(join, codegen)
@@ -103,15 +118,19 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("a probe row's matches are never held together") {
     // One probe row with 20 million matches: held together they would take over 600 MB.
     spark.range(0, 20000000, 1, 1).createOrReplaceTempView("many")
-    val query = spark.sql("SELECT /*+ BROADCAST(m) */ o.id, m.id u FROM range(20000000, 20000001) o JOIN many m ON o.id > m.id")
+    val query = spark.sql(
+      "SELECT /*+ BROADCAST(m) */ o.id, m.id u FROM range(20000000, 20000001) o JOIN many m ON o.id > m.id"
+    )
     assert(query.queryExecution.executedPlan.toString.contains("BroadcastThetaJoin"))
     val first = query.queryExecution.toRdd.mapPartitions(_.take(5).map(_.getLong(1))).collect()
     assert(first.length == 5)
   }
 
   test("rows survive a Kryo-serialized broadcast") {
-    val kryo = new org.apache.spark.serializer.KryoSerializer(spark.sparkContext.getConf).newInstance()
-    val node = thetaJoins(executed(spark.sql("SELECT * FROM a JOIN b ON a.v > b.v AND a.w + b.k > 3"))).head
+    val kryo =
+      new org.apache.spark.serializer.KryoSerializer(spark.sparkContext.getConf).newInstance()
+    val node =
+      thetaJoins(executed(spark.sql("SELECT * FROM a JOIN b ON a.v > b.v AND a.w + b.k > 3"))).head
     val rows = spark.sql("SELECT v, k FROM b").queryExecution.toRdd.map(_.copy()).collect()
     val relation = node.mode.transform(rows).asInstanceOf[thetajoin.rowstore.ThetaRelation]
     val back = kryo.deserialize[thetajoin.rowstore.ThetaRelation](kryo.serialize(relation))

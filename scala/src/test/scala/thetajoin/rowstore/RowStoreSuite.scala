@@ -3,21 +3,38 @@ package thetajoin.rowstore
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
+
 import org.scalatest.funsuite.AnyFunSuite
 
 /** What goes into a store comes out, in any order, whatever the type. */
 class RowStoreSuite extends AnyFunSuite {
   private val types: Seq[DataType] = Seq(
-    BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType,
-    StringType, DecimalType(30, 2), StructType(Seq(StructField("x", IntegerType)))
+    BooleanType,
+    ByteType,
+    ShortType,
+    IntegerType,
+    LongType,
+    FloatType,
+    DoubleType,
+    StringType,
+    DecimalType(30, 2),
+    StructType(Seq(StructField("x", IntegerType)))
   )
 
   private def row(i: Int): InternalRow =
     if (i % 5 == 3) InternalRow.fromSeq(types.map(_ => null))
     else
       InternalRow(
-        i % 2 == 0, i.toByte, i.toShort, i, i.toLong << 33, i.toFloat / 3, i.toDouble / 3,
-        UTF8String.fromString("s" * (i % 50)), Decimal(BigDecimal(i), 30, 2), InternalRow(i)
+        i % 2 == 0,
+        i.toByte,
+        i.toShort,
+        i,
+        i.toLong << 33,
+        i.toFloat / 3,
+        i.toDouble / 3,
+        UTF8String.fromString("s" * (i % 50)),
+        Decimal(BigDecimal(i), 30, 2),
+        InternalRow(i)
       )
 
   private def store(rows: Int): RowStore = {

@@ -47,7 +47,12 @@ private[piecewise] object LongOrder {
     bits
   }
 
-  private def scatter(keys: Array[Long], source: Array[Int], target: Array[Int], shift: Int): Unit = {
+  private def scatter(
+      keys: Array[Long],
+      source: Array[Int],
+      target: Array[Int],
+      shift: Int
+  ): Unit = {
     val next = new Array[Int](Digits + 1)
     var i = 0
     while (i < source.length) {

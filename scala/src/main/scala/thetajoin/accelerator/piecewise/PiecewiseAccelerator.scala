@@ -6,8 +6,12 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.accelerator._
-import thetajoin.condition.{Comparison, JoinShape, Operator, OrderedLong}
-import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.condition.Comparison
+import thetajoin.condition.JoinShape
+import thetajoin.condition.Operator
+import thetajoin.condition.OrderedLong
+import thetajoin.reason.Reason
+import thetajoin.reason.ReasonCode
 
 /**
  * One comparison `<`, `<=`, `>` or `>=` between the sides. The build side is sorted by its key, so that the
@@ -52,7 +56,8 @@ object PiecewiseAccelerator extends Accelerator {
   /** Why a comparison can't be indexed, if so. */
   private def refusal(c: Comparison): Option[Reason] = {
     val (l, r) = (c.left.dataType, c.right.dataType)
-    if (!DataTypeUtils.sameType(l, r)) Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${c.source.sql}"))
+    if (!DataTypeUtils.sameType(l, r))
+      Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${c.source.sql}"))
     else
       unordered(l).map {
         case s: StringType => ReasonCode.KeyCollation(s"${s.sql} in ${c.source.sql}")
@@ -101,7 +106,8 @@ final case class PiecewiseSpec(operator: String, extreme: Boolean = false) exten
 }
 
 /** One run, from a boundary to the end of the positions or from their start to it. */
-private[piecewise] abstract class BoundaryProber(spec: PiecewiseSpec, rows: Int) extends SingleRunProber {
+private[piecewise] abstract class BoundaryProber(spec: PiecewiseSpec, rows: Int)
+    extends SingleRunProber {
   private val upward = spec.upward
 
   protected final def boundary(position: Int): Unit =

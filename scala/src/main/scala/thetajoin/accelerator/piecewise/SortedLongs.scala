@@ -27,7 +27,8 @@ private[piecewise] final class SortedLongsBuilder(spec: PiecewiseSpec) extends I
 }
 
 /** Build keys of 64 bits in ascending order, with a directory that leaves few of them to a search. */
-final class SortedLongs(spec: PiecewiseSpec, keys: Array[Long], directory: Directory) extends JoinIndex {
+final class SortedLongs(spec: PiecewiseSpec, keys: Array[Long], directory: Directory)
+    extends JoinIndex {
   override def bytes: Long = 8L * keys.length + directory.bytes
   override def newProber(): Prober = new SortedLongsProber(spec, keys, directory)
 }
@@ -51,7 +52,8 @@ private final class SortedLongsProber(spec: PiecewiseSpec, keys: Array[Long], di
  * each slice starts: a search then looks at one slice only. Slices are equal in key, not in count, so that the
  * rest is a binary search whatever the distribution.
  */
-final class Directory(least: Long, greatest: Long, shift: Int, starts: Array[Int]) extends Serializable {
+final class Directory(least: Long, greatest: Long, shift: Int, starts: Array[Int])
+    extends Serializable {
   def bytes: Long = 4L * starts.length
 
   def firstAtLeast(keys: Array[Long], key: Long): Int =
@@ -88,7 +90,8 @@ object Directory {
       var position = 0
       var slice = 0
       while (slice < slices) {
-        while (position < keys.length && ((keys(position) - least) >>> shift).toInt < slice) position += 1
+        while (position < keys.length && ((keys(position) - least) >>> shift).toInt < slice)
+          position += 1
         starts(slice) = position
         slice += 1
       }

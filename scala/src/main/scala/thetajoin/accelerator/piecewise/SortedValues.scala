@@ -3,14 +3,18 @@ package thetajoin.accelerator.piecewise
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, InterpretedOrdering, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.Ascending
+import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering
+import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.accelerator._
 import thetajoin.rowstore.RowPages
 
 /** For keys that don't fit 64 bits: strings, bytes, long decimals, structs. */
-private[piecewise] final class SortedValuesBuilder(spec: PiecewiseSpec, keyType: DataType) extends IndexBuilder {
+private[piecewise] final class SortedValuesBuilder(spec: PiecewiseSpec, keyType: DataType)
+    extends IndexBuilder {
   private val keys = mutable.ArrayBuffer.empty[InternalRow]
 
   override def add(row: InternalRow): Unit = keys += row.copy()

@@ -4,11 +4,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
+
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{IndexSpec, OrderedIndex}
+import thetajoin.accelerator.IndexSpec
+import thetajoin.accelerator.OrderedIndex
 
 /** The index gives exactly the rows that a loop over all of them gives. */
 class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -17,7 +19,8 @@ class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val operators = Gen.oneOf("<", "<=", ">", ">=")
   private val clustered = Gen.choose(-5L, 5L)
-  private val extreme = Gen.oneOf(Long.MinValue, Long.MinValue + 1, -1L, 0L, 1L, Long.MaxValue - 1, Long.MaxValue)
+  private val extreme =
+    Gen.oneOf(Long.MinValue, Long.MinValue + 1, -1L, 0L, 1L, Long.MaxValue - 1, Long.MaxValue)
   private val anyLong = Gen.oneOf(clustered, extreme, Gen.long, Gen.choose(0L, 100000L))
 
   private def build(spec: IndexSpec, keyType: DataType, keys: Seq[Any]): OrderedIndex = {
@@ -30,11 +33,15 @@ class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def candidates(built: OrderedIndex, key: Any): Seq[Int] = {
     val prober = built.index.newProber()
     prober.probe(InternalRow(key))
-    Iterator.continually(prober.next()).takeWhile(identity).flatMap(_ => prober.from until prober.until).toSeq
+    Iterator.continually(prober.next()).takeWhile(identity).flatMap(_ =>
+      prober.from until prober.until
+    ).toSeq
       .map(built.order(_))
   }
 
-  private def holds[A](operator: String, build: A, probe: A)(implicit ordering: Ordering[A]): Boolean = {
+  private def holds[A](operator: String, build: A, probe: A)(implicit
+      ordering: Ordering[A]
+  ): Boolean = {
     val c = ordering.compare(build, probe)
     operator match {
       case "<" => c < 0
@@ -55,7 +62,8 @@ class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("candidates of a string key are the rows that a loop finds") {
-    val strings = Gen.listOf(Gen.oneOf(Gen.alphaNumStr, Gen.const(""), Gen.const("ü"), Gen.const("z\u0000")))
+    val strings =
+      Gen.listOf(Gen.oneOf(Gen.alphaNumStr, Gen.const(""), Gen.const("ü"), Gen.const("z\u0000")))
     forAll(strings, strings, operators) { (keys, others, operator) =>
       val utf8 = keys.map(UTF8String.fromString)
       val built = build(PiecewiseSpec(operator), StringType, utf8)
@@ -85,7 +93,11 @@ class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a directory over many keys finds what a search over all of them finds") {
     val random = new scala.util.Random(7)
-    val spans = Seq[() => Long](() => random.nextLong(), () => random.nextInt(1000).toLong, () => 1L << random.nextInt(63))
+    val spans = Seq[() => Long](
+      () => random.nextLong(),
+      () => random.nextInt(1000).toLong,
+      () => 1L << random.nextInt(63)
+    )
     spans.foreach { next =>
       val keys = Array.fill(10000)(next()).sorted
       val directory = Directory(keys)

@@ -1,0 +1,41 @@
+"""Inequality, range and other theta joins of Spark SQL, run on an index.
+
+Set a session up, write plain SQL, and look at what became of its joins:
+
+    >>> import thetajoin
+    >>> from pyspark.sql import SparkSession
+    >>> spark = thetajoin.configure(SparkSession.builder.master("local[2]")).getOrCreate()
+    >>> pairs = spark.sql("SELECT * FROM range(4) AS a JOIN range(4) AS b ON a.id > b.id")
+    >>> pairs.count()
+    6
+    >>> [join.accelerator for join in thetajoin.explain_joins(pairs)]
+    ['piecewise']
+
+``python -m thetajoin doctor`` says whether all of that works here, and if not, what to do.
+"""
+
+from thetajoin import settings
+from thetajoin._diagnosis import JoinReport, explain_joins
+from thetajoin._session import configure, jar_path
+from thetajoin.errors import (
+    ConfigureError,
+    ExplainJoinsError,
+    JarNotFoundError,
+    RemoteBuilderWarning,
+    ThetaJoinError,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConfigureError",
+    "ExplainJoinsError",
+    "JarNotFoundError",
+    "JoinReport",
+    "RemoteBuilderWarning",
+    "ThetaJoinError",
+    "configure",
+    "explain_joins",
+    "jar_path",
+    "settings",
+]

@@ -1,0 +1,210 @@
+"""What became of each join of a DataFrame, read from our section of its EXPLAIN.
+
+== Extended Information (ThetaJoin) ==
+[1] Inner join ON (t.v > b.w): accelerated by piecewise
+    exec: BroadcastThetaJoin, BuildRight
+    index: [(t.v > b.w)]
+    residual: []
+[2] LeftOuter join ON (t.k = c.k): not accelerated, EQUI_KEYS
+    reason: The condition has equality keys, which Spark's hash and sort-merge joins use
+    remedy: Nothing to do unless each key has very many rows on both sides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from thetajoin._plans import EXPLAIN_PROVIDER, EXPLAIN_PROVIDERS, explain_text, extension_loaded
+from thetajoin._session import with_name
+from thetajoin.errors import ExplainJoinsError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, repr=False)
+class JoinReport:
+    """One join of a query. The fields are the columns of the SQL function ``thetajoin_explain``.
+
+    Either ``accelerator``, ``exec`` and ``build_side`` are set, or ``reason_code``, ``reason`` and
+    ``remedy``.
+    """
+
+    join_number: int
+    """1 for the first join of the plan, from the top down."""
+    join_type: str
+    """As Spark names it: Inner, Cross, LeftOuter, RightOuter, FullOuter, LeftSemi, LeftAnti, ..."""
+    condition: str
+    """The join condition as SQL; ``true`` if there is none."""
+    accelerator: str | None = None
+    """What finds the candidates, e.g. ``piecewise``."""
+    exec: str | None = None
+    """The node that runs the join, e.g. ``BroadcastThetaJoin``."""
+    build_side: str | None = None
+    """The side that is indexed: ``BuildLeft`` or ``BuildRight``."""
+    index: tuple[str, ...] = ()
+    """The conjuncts that the index answers."""
+    residual: tuple[str, ...] = ()
+    """The conjuncts that are tested on each candidate."""
+    reason_code: str | None = None
+    """Why Spark runs the join itself, stable across releases, e.g. ``EQUI_KEYS``."""
+    reason: str | None = None
+    """The same as a sentence."""
+    remedy: str | None = None
+    """What to do about it."""
+
+    @property
+    def accelerated(self) -> bool:
+        """Whether thetajoin runs the join."""
+        return self.accelerator is not None
+
+    def __repr__(self) -> str:
+        named = ((f.name, getattr(self, f.name)) for f in fields(self))
+        shown = (f"{name}={value!r}" for name, value in named if value not in (None, ()))
+        return f"JoinReport({', '.join(shown)})"
+
+    def __str__(self) -> str:
+        head = f"[{self.join_number}] {self.join_type} join ON {self.condition}"
+        if not self.accelerated:
+            return f"{head}: not accelerated, {self.reason_code}: {self.reason}. {self.remedy}"
+        index, residual = ", ".join(self.index), ", ".join(self.residual)
+        node = f"{self.accelerator} ({self.exec}, {self.build_side})"
+        return f"{head}: accelerated by {node}, index: [{index}], residual: [{residual}]"
+
+
+def explain_joins(df: DataFrame) -> list[JoinReport]:
+    """Say of each join of a DataFrame by what it is accelerated, or why it is not and what to do.
+
+    The query is planned, but not run. It works on classic sessions and on Spark Connect.
+
+    Parameters
+    ----------
+    df
+        A DataFrame of any shape, from SQL or from DataFrame calls.
+
+    Returns
+    -------
+    One report for each join, from the top of the plan down, subqueries included; empty if there
+    is none.
+
+    Raises
+    ------
+    ExplainJoinsError
+        If thetajoin is not loaded in the session (on Spark Connect: in the server), or the report
+        is not understood because the server has another version.
+
+    Examples
+    --------
+    >>> joined = spark.sql("SELECT * FROM range(9) AS a LEFT JOIN range(9) AS b ON a.id < b.id")
+    >>> (report,) = explain_joins(joined)
+    >>> report.join_type, report.accelerator, report.index
+    ('LeftOuter', 'piecewise', ('(a.id < b.id)',))
+    >>> equal = spark.sql("SELECT * FROM range(9) AS a JOIN range(9) AS b ON a.id = b.id")
+    >>> explain_joins(equal)[0].reason_code
+    'EQUI_KEYS'
+    """
+    spark = df.sparkSession
+    if not extension_loaded(spark):
+        raise ExplainJoinsError(
+            "thetajoin is not loaded in this session.",
+            hint="Make the session from thetajoin.configure(builder). On Spark Connect, start the "
+            "server with the jar and spark.sql.extensions=thetajoin.ThetaJoinExtensions.",
+        )
+    with _explain_provider(spark):
+        text = explain_text(df)
+    return parse_section(text)
+
+
+@contextmanager
+def _explain_provider(spark: SparkSession) -> Iterator[None]:
+    """Has EXPLAIN end with our section, and puts the session's own setting back."""
+    before = spark.conf.get(EXPLAIN_PROVIDERS, None)
+    wanted = with_name(before, EXPLAIN_PROVIDER)
+    if wanted == before:
+        yield
+        return
+    spark.conf.set(EXPLAIN_PROVIDERS, wanted)
+    try:
+        yield
+    finally:
+        if before is None:
+            spark.conf.unset(EXPLAIN_PROVIDERS)
+        else:
+            spark.conf.set(EXPLAIN_PROVIDERS, before)
+
+
+_SECTION = re.compile(
+    r"^== Extended Information \(ThetaJoin\) ==\n(.*?)\s*(?=^== |\Z)", re.MULTILINE | re.DOTALL
+)
+_HEAD = r"\[(?P<join_number>\d+)\] (?P<join_type>\S+) join ON (?P<condition>.*): "
+_ACCELERATED = re.compile(
+    _HEAD + r"accelerated by (?P<accelerator>\S+)\n"
+    r"    exec: (?P<exec>\S+), (?P<build_side>\S+)\n"
+    r"    index: \[(?P<index>.*)\]\n"
+    r"    residual: \[(?P<residual>.*)\]",
+    re.DOTALL,
+)
+_NOT_ACCELERATED = re.compile(
+    _HEAD + r"not accelerated, (?P<reason_code>[A-Z_]+)\n"
+    r"    reason: (?P<reason>.*)\n"
+    r"    remedy: (?P<remedy>.*)",
+    re.DOTALL,
+)
+# A list is split at commas outside of brackets; string constants and quoted names hold anything.
+_TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|`(?:``|[^`])*`|[(\[]|[)\]]|, |.", re.DOTALL)
+
+
+def parse_section(explain: str) -> list[JoinReport]:
+    """The reports in the text of an EXPLAIN."""
+    section = _SECTION.search(explain)
+    if section is None:
+        raise _not_understood("EXPLAIN has no section of thetajoin")
+    if section[1] == "No joins.":
+        return []
+    return [_report(block) for block in re.split(r"\n(?=\[\d+\] \S+ join ON )", section[1])]
+
+
+def _report(block: str) -> JoinReport:
+    if match := _ACCELERATED.fullmatch(block):
+        return JoinReport(
+            join_number=int(match["join_number"]),
+            join_type=match["join_type"],
+            condition=match["condition"],
+            accelerator=match["accelerator"],
+            exec=match["exec"],
+            build_side=match["build_side"],
+            index=_conjuncts(match["index"]),
+            residual=_conjuncts(match["residual"]),
+        )
+    if match := _NOT_ACCELERATED.fullmatch(block):
+        return JoinReport(
+            join_number=int(match["join_number"]),
+            join_type=match["join_type"],
+            condition=match["condition"],
+            reason_code=match["reason_code"],
+            reason=match["reason"],
+            remedy=match["remedy"],
+        )
+    raise _not_understood(f"EXPLAIN says of a join: {block!r}")
+
+
+def _conjuncts(text: str) -> tuple[str, ...]:
+    items, depth = [""], 0
+    for token in _TOKEN.findall(text):
+        depth += (token in "([") - (token in ")]")
+        if token == ", " and depth == 0:
+            items.append("")
+        else:
+            items[-1] += token
+    return tuple(item for item in items if item)
+
+
+def _not_understood(what: str) -> ExplainJoinsError:
+    return ExplainJoinsError(
+        f"The report of the joins can't be read. {what}.",
+        hint="Use the same version of thetajoin here and in the server's jar.",
+    )

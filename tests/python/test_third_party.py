@@ -1,0 +1,81 @@
+"""An accelerator from a jar of its own, found by class name and as a Java service."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+JAR = ROOT / "tests/example-accelerator/target/example-accelerator.jar"
+CLASS = "example.ResidueAccelerator"
+
+PROGRAM = """
+import json, sys
+import thetajoin
+from pyspark.sql import SparkSession
+
+jar, names = sys.argv[1:]
+builder = SparkSession.builder.master("local[2]").config("spark.jars", jar)
+builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+builder = builder.config("spark.sql.codegen.fallback", "false")
+spark = thetajoin.configure(builder.config("spark.thetajoin.accelerators", names)).getOrCreate()
+spark.range(300).selectExpr("id - 50 x").createOrReplaceTempView("a")
+spark.range(200).selectExpr("id y").createOrReplaceTempView("b")
+answers = []
+for kind in ("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI"):
+    for codegen in ("true", "false"):
+        spark.conf.set("spark.sql.codegen.wholeStage", codegen)
+        sql = f"SELECT * FROM a {kind} JOIN b ON (a.x + b.y) % 97 = 0"
+        rows = []
+        for enabled in ("true", "false"):
+            spark.conf.set("spark.thetajoin.enabled", enabled)
+            df = spark.sql(sql)
+            rows.append(sorted(map(str, df.collect())))
+            plan = df._jdf.queryExecution().executedPlan().toString()
+            rows.append("BroadcastThetaJoin residue" in plan)
+        answers.append([kind, codegen, rows[0] == rows[2], len(rows[0]), rows[1], rows[3]])
+spark.conf.set("spark.thetajoin.enabled", "true")
+spark.conf.set("spark.thetajoin.accelerator.residue.enabled", "false")
+switched_off = thetajoin.explain_joins(spark.sql(sql))[0].accelerator
+spark.conf.set("spark.thetajoin.accelerators", "example.Missing")
+try:
+    spark.sql(sql).collect()
+    error = ""
+except Exception as e:
+    error = str(e)
+print(json.dumps([answers, switched_off, error]))
+"""
+
+
+@pytest.fixture(params=["class name", "service"])
+def answers(request: pytest.FixtureRequest, tmp_path: Path) -> list[object]:
+    """What the program found, with the jar as built or with a service entry added to it."""
+    jar, names = tmp_path / "example.jar", CLASS
+    shutil.copy(JAR, jar)
+    if request.param == "service":
+        names = ""
+        with zipfile.ZipFile(jar, "a") as archive:
+            archive.writestr("META-INF/services/thetajoin.accelerator.Accelerator", CLASS + "\n")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    command = [sys.executable, str(program), str(jar), names]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+def test_every_join_type_runs_on_it(answers: list[object]) -> None:
+    runs, switched_off, error = answers
+    assert len(runs) == 12
+    for kind, codegen, same, rows, with_it, without in runs:
+        assert same and rows > 0, (kind, codegen)
+        assert (with_it, without) == (True, False), (kind, codegen)
+    assert switched_off == "nestedloop"
+    assert "[INVALID_ACCELERATOR]" in error and "example.Missing" in error
