@@ -1,10 +1,11 @@
-"""Does a jar link against Spark? Compiled against one version, it runs on others only if every member it names is there.
+"""Does a jar link against Spark?
 
     python tools/link_check.py thetajoin.jar path/to/pyspark/jars [...]
 
-For each folder of jars, reports references of the jar to classes, methods and fields of Spark that are missing there,
-and abstract methods of Spark that a class of the jar leaves open. Reads class files as the JVM specification lays
-them out (chapter 4); runs nothing.
+Compiled against one version, a jar runs on another only if every member it names is there. For
+each folder of jars, reports references to classes, methods and fields of Spark that are missing
+there, and abstract methods of Spark that a class of the jar leaves open. Reads class files as the
+JVM specification lays them out (chapter 4); runs nothing.
 """
 
 from __future__ import annotations
@@ -145,12 +146,13 @@ def problems(ours: Iterable[ClassFile], spark: Iterable[ClassFile]) -> list[str]
                 line, complete = ancestry(owner)
                 name = member[0]
                 found = any(member in a.members for a in line) or name in OF_OBJECT
-                # An ancestor that comes with Java may have it, but hardly beside a namesake in Spark.
+                # An ancestor from Java may have it, but hardly beside a namesake in Spark.
                 namesake = any(name == other for a in line for other, _ in a.members)
                 if not found and (complete or namesake):
                     lines.add(f"{c.name}: no member {owner}.{name} {member[1]}")
         if not c.flags & (ABSTRACT | INTERFACE):
-            lines.update(f"{c.name}: abstract {missing}" for missing in _open_methods(ancestry(c.name)[0]))
+            line, _ = ancestry(c.name)
+            lines.update(f"{c.name}: abstract {method}" for method in _open_methods(line))
     return sorted(lines)
 
 
@@ -158,16 +160,17 @@ def _open_methods(ancestry: list[ClassFile]) -> Iterator[str]:
     """Abstract methods of Spark that no class of the ancestry implements."""
     for ancestor in ancestry:
         for member, access in ancestor.members.items():
-            if access & ABSTRACT and ancestor.name.startswith(JUDGED):
-                if not any(not a.members.get(member, ABSTRACT) & ABSTRACT for a in ancestry):
-                    yield f"{ancestor.name}.{member[0]} {member[1]}"
+            judged = access & ABSTRACT and ancestor.name.startswith(JUDGED)
+            if judged and all(a.members.get(member, ABSTRACT) & ABSTRACT for a in ancestry):
+                yield f"{ancestor.name}.{member[0]} {member[1]}"
 
 
 def main(jar: str, *folders: str) -> int:
     """Check one jar against each folder of Spark's jars; 1 if anything is missing."""
     status = 0
     for folder in folders:
-        spark = [p for p in Path(folder).glob("*.jar") if p.name.startswith(("spark-", "scala-library"))]
+        jars = Path(folder).glob("*.jar")
+        spark = [p for p in jars if p.name.startswith(("spark-", "scala-library"))]
         if not spark:
             print(f"no Spark jars in {folder}", file=sys.stderr)
             return 1

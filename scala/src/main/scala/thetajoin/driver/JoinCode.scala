@@ -94,7 +94,7 @@ private[thetajoin] final class JoinCode(
       case Some(kind) =>
         s"""
            |while ($goesOn$input.hasNext()) {
-           |  InternalRow $row = (InternalRow) $input.next();
+           |  $row = (InternalRow) $input.next();
            |  $early
            |  ${start(probe)}
            |  ${existence(probe, kind, emit)}
@@ -268,7 +268,6 @@ private[thetajoin] final class JoinCode(
        |  for (int $p = $from; $p < $end; $p++) {
        |    $check
        |    $emitted += 1L;
-       |    ${if (role.padsProbe) s"$found = true;" else ""}
        |    $text
        |    $leave
        |  }
@@ -277,12 +276,15 @@ private[thetajoin] final class JoinCode(
        |}""".stripMargin
   }
 
+  /** At the end of a run, or where it is left: `emitted` rows came of it. */
   private def countRun(emitted: String, probeIsTail: Option[String]): String = {
-    val real =
-      Seq(if (role.padsProbe) Some(s"$until > 0") else None, probeIsTail.map(t => s"!($t)")).flatten
-    val count = s"$matchedRows.add($emitted);"
-    s"$outputRows.add($emitted);\n" + (if (real.isEmpty) count
-                                       else s"if (${real.mkString(" && ")}) $count")
+    val isPair = Seq(
+      if (role.padsProbe) Some(s"$until > 0") else None,
+      probeIsTail.map(tail => s"!($tail)")
+    ).flatten
+    val onlyPairs = if (isPair.isEmpty) "" else isPair.mkString("if (", " && ", ") ")
+    val remember = if (role.padsProbe) s"$found |= $emitted > 0L;" else ""
+    s"$outputRows.add($emitted);\n$onlyPairs$matchedRows.add($emitted);\n$remember"
   }
 
   /** A method that moves to the next run, the rest of one that was left, or the run [-1, 0) of the padded row. */

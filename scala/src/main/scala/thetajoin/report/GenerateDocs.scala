@@ -49,7 +49,7 @@ object GenerateDocs {
        |
        || id | what it serves |
        || --- | --- |
-       |${Registry.builtIn.map(a => s"| `${a.id}` | ${a.summary} |").mkString("\n")}
+       |${Registry.builtIn.map(a => s"| `${a.id}` | ${a.summary} |").mkString("\n|")}
        |""".stripMargin
 
   private def reasonsPage: String =
@@ -61,7 +61,7 @@ object GenerateDocs {
        |
        || code | what | remedy |
        || --- | --- | --- |
-       |${ReasonCode.all.map(r => s"| `${r.name}` | ${r.what}. | ${r.remedy} |").mkString("\n")}
+       |${ReasonCode.all.map(r => s"| `${r.name}` | ${r.what}. | ${r.remedy} |").mkString("\n|")}
        |""".stripMargin
 
   private def pythonConstants: String = {
