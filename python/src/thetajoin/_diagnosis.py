@@ -5,6 +5,7 @@
     exec: BroadcastThetaJoin, BuildRight
     index: [(t.v > b.w)]
     residual: []
+    passed over: intervals, NO_COMPARISON: No conjunct compares ...
 [2] LeftOuter join ON (t.k = c.k): not accelerated, EQUI_KEYS
     reason: The condition has equality keys, which Spark's hash and sort-merge joins use
     remedy: Nothing to do unless each key has very many rows on both sides.
@@ -56,6 +57,8 @@ class JoinReport:
     """The same as a sentence."""
     remedy: str | None = None
     """What to do about it."""
+    passed_over: tuple[str, ...] = ()
+    """Accelerators that were asked and would not serve the join, each with its code and why."""
 
     @property
     def accelerated(self) -> bool:
@@ -154,6 +157,7 @@ _NOT_ACCELERATED = re.compile(
     r"    remedy: (?P<remedy>.*)",
     re.DOTALL,
 )
+_PASSED_OVER = "\n    passed over: "
 # A list is split at commas outside of brackets; string constants and quoted names hold anything.
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|`(?:``|[^`])*`|[(\[]|[)\]]|, |.", re.DOTALL)
 
@@ -169,6 +173,8 @@ def parse_section(explain: str) -> list[JoinReport]:
 
 
 def _report(block: str) -> JoinReport:
+    block, *lines = block.split(_PASSED_OVER)
+    passed_over = tuple(lines)
     if match := _ACCELERATED.fullmatch(block):
         return JoinReport(
             join_number=int(match["join_number"]),
@@ -179,6 +185,7 @@ def _report(block: str) -> JoinReport:
             build_side=match["build_side"],
             index=_conjuncts(match["index"]),
             residual=_conjuncts(match["residual"]),
+            passed_over=passed_over,
         )
     if match := _NOT_ACCELERATED.fullmatch(block):
         return JoinReport(
@@ -188,6 +195,7 @@ def _report(block: str) -> JoinReport:
             reason_code=match["reason_code"],
             reason=match["reason"],
             remedy=match["remedy"],
+            passed_over=passed_over,
         )
     raise _not_understood(f"EXPLAIN says of a join: {block!r}")
 

@@ -2,11 +2,9 @@ package thetajoin
 
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.ColumnarRule
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
-import thetajoin.exec.IsolateProbe
-import thetajoin.exec.ThetaJoinStrategy
+import thetajoin.exec.{IsolateProbe, ThetaJoinStrategy}
 import thetajoin.report.ExplainFunction
 
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */

@@ -1,13 +1,11 @@
 package thetajoin
 
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.Row
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.{DataFrame, Row}
 
-import org.scalatest.BeforeAndAfterAll
-import org.scalatest.Suite
+import org.scalatest.{BeforeAndAfterAll, Suite}
 
 import thetajoin.exec.BroadcastThetaJoinExec
 

@@ -4,10 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
-import thetajoin.rowstore.FlatColumn
-import thetajoin.rowstore.PagedColumn
-import thetajoin.rowstore.RowCursor
-import thetajoin.rowstore.RowStore
+import thetajoin.rowstore.{FlatColumn, PagedColumn, RowCursor, RowStore}
 
 /**
  * Generated reads of build columns. Arrays are fields of the generated class; `declareLocals` copies those in use

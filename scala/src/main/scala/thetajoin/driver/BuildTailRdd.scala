@@ -1,11 +1,9 @@
 package thetajoin.driver
 
-import org.apache.spark.HashPartitioner
-import org.apache.spark.Partitioner
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.rdd.RDD
-import org.apache.spark.rdd.ShuffledRDD
+import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.{HashPartitioner, Partitioner}
 
 import thetajoin.rowstore.ThetaRelation
 

@@ -7,8 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.BooleanType
 
-import thetajoin.rowstore.BuildRowView
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.rowstore.{BuildRowView, ThetaRelation}
 
 /**
  * The join over one partition without generated code for the whole stage: a cursor over candidates that gives a row at

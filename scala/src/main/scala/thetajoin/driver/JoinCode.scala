@@ -1,15 +1,16 @@
 package thetajoin.driver
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.AttributeSeq
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
-import org.apache.spark.sql.catalyst.expressions.BindReferences
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.types.BooleanType
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSeq,
+  AttributeSet,
+  BindReferences,
+  Expression
+}
+import org.apache.spark.sql.types.{BooleanType, LongType}
 
 import thetajoin.rowstore.ThetaRelation
 

@@ -1,9 +1,7 @@
 package thetajoin.driver
 
-import org.apache.spark.SparkContext
-import org.apache.spark.TaskContext
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.metric.SQLMetrics
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.{SparkContext, TaskContext}
 
 /** The metrics of a join node, by the keys under which Spark keeps them. */
 object JoinMetrics {

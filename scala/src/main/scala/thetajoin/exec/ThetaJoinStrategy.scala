@@ -3,42 +3,49 @@ package thetajoin.exec
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.And
-import org.apache.spark.sql.catalyst.expressions.AttributeSeq
-import org.apache.spark.sql.catalyst.expressions.BindReferences
-import org.apache.spark.sql.catalyst.expressions.BoundReference
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.optimizer.BuildLeft
-import org.apache.spark.sql.catalyst.optimizer.BuildRight
-import org.apache.spark.sql.catalyst.plans.logical.Join
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.SparkStrategy
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  AttributeSeq,
+  BindReferences,
+  BoundReference,
+  Expression
+}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
-import thetajoin.planner.Choice
-import thetajoin.planner.Planner
+import thetajoin.planner.{Choice, Decision, Planner}
+import thetajoin.reason.ReasonCode
+
+/** A decision, with the node that carries it out if a join is accelerated. */
+final case class Planned(decision: Decision, node: Option[SparkPlan])
 
 /** Turns the planner's choice into an exec node; declines by Nil, upon which Spark plans the join. */
 object ThetaJoinStrategy extends SparkStrategy with Logging {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case join: Join =>
-      try Planner.choose(join, SQLConf.get).chosen.map(execNode(join, _)).toSeq
-      catch {
-        case e: InvalidSettingException => throw e
-        case e: InvalidAcceleratorException => throw e
-        case NonFatal(e) =>
-          logWarning(
-            s"thetajoin: planning failed, Spark's own plan is used for: ${join.simpleStringWithNodeId()}",
-            e
-          )
-          Nil
-      }
+    case join: Join => this.plan(join).node.toSeq
     case _ => Nil
   }
+
+  /** A setting that can't be read is an error; any other failure of ours leaves the join to Spark. */
+  def plan(join: Join): Planned =
+    try {
+      val decision = Planner.choose(join, SQLConf.get)
+      Planned(decision, decision.chosen.map(execNode(join, _)))
+    } catch {
+      case e: InvalidSettingException => throw e
+      case e: InvalidAcceleratorException => throw e
+      case NonFatal(e) =>
+        logWarning(
+          s"thetajoin: planning failed, Spark's own plan is used for: ${join.simpleStringWithNodeId()}",
+          e
+        )
+        Planned(Decision(Left(ReasonCode.PlanningFailed(e.toString))), None)
+    }
 
   private def execNode(join: Join, choice: Choice): SparkPlan =
     new BroadcastThetaJoinExec(

@@ -1,19 +1,15 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.optimizer.BuildLeft
-import org.apache.spark.sql.catalyst.optimizer.BuildRight
-import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastPartitioning
-import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
-import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
+import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.exec.ThetaBroadcastMode
-import thetajoin.reason.Reason
-import thetajoin.reason.ReasonCode
+import thetajoin.reason.{Reason, ReasonCode}
 
 /** Which side of a join is broadcast. */
 private[planner] object BuildSides {

@@ -12,7 +12,9 @@ final case class Decision(outcome: Either[Reason, Choice], losers: Seq[Loser] = 
   def chosen: Option[Choice] = outcome.toOption
 }
 
-final case class Loser(accelerator: String, reason: Reason)
+final case class Loser(accelerator: String, reason: Reason) {
+  override def toString: String = s"$accelerator, ${reason.code.name}: ${reason.what}"
+}
 
 /**
  * @param probeFilter conjuncts tested once for each probe row

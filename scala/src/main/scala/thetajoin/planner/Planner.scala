@@ -1,24 +1,19 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.expressions.PlanExpression
-import org.apache.spark.sql.catalyst.expressions.PythonUDF
-import org.apache.spark.sql.catalyst.optimizer.BuildRight
-import org.apache.spark.sql.catalyst.optimizer.BuildSide
-import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
-import org.apache.spark.sql.catalyst.planning.ExtractSingleColumnNullAwareAntiJoin
+import org.apache.spark.sql.catalyst.expressions.{PlanExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.planning.{
+  ExtractEquiJoinKeys,
+  ExtractSingleColumnNullAwareAntiJoin
+}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
-import thetajoin.accelerator.Accelerator
-import thetajoin.accelerator.Offer
-import thetajoin.accelerator.Registry
-import thetajoin.condition.ConditionAnalysis
-import thetajoin.condition.JoinShape
-import thetajoin.condition.OneSided
+import thetajoin.accelerator.{Accelerator, Offer, Registry}
+import thetajoin.condition.{ConditionAnalysis, JoinShape, OneSided}
 import thetajoin.driver.JoinRole
-import thetajoin.reason.Reason
-import thetajoin.reason.ReasonCode
+import thetajoin.reason.{Reason, ReasonCode}
 
 /**
  * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical
@@ -75,7 +70,7 @@ object Planner {
     offers match {
       case (best, offer) +: _ =>
         Decision(Right(choice(join, shape, side, best, offer)), refused)
-      case _ => Decision(Left(ReasonCode.NoAccelerator()), refused)
+      case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
     }
   }
 

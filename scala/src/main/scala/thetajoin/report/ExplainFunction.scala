@@ -1,14 +1,11 @@
 package thetajoin.report
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, InternalRow}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -25,7 +22,8 @@ object ExplainFunction {
 
   val schema: StructType = StructType.fromDDL(
     "join_number INT, join_type STRING, condition STRING, accelerated BOOLEAN, accelerator STRING, exec STRING, " +
-      "build_side STRING, index ARRAY<STRING>, residual ARRAY<STRING>, reason_code STRING, reason STRING, remedy STRING"
+      "build_side STRING, index ARRAY<STRING>, residual ARRAY<STRING>, reason_code STRING, reason STRING, remedy STRING, " +
+      "passed_over ARRAY<STRING>"
   )
 
   def description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = {
@@ -79,7 +77,8 @@ object ExplainFunction {
       ours.map(a => texts(a.residual)).orNull,
       reason.map(r => text(r.code.name)).orNull,
       reason.map(r => text(r.what)).orNull,
-      reason.map(r => text(r.remedy)).orNull
+      reason.map(r => text(r.remedy)).orNull,
+      texts(report.passedOver.map(_.toString))
     )
   }
 

@@ -2,9 +2,9 @@ package thetajoin.report
 
 import java.nio.file.{Files, Path, Paths}
 
-import thetajoin.{Setting, Settings}
 import thetajoin.accelerator.Registry
 import thetajoin.reason.ReasonCode
+import thetajoin.{Setting, Settings}
 
 /**
  * Writes what follows from the registry, the settings and the reasons: pages of docs/, and the

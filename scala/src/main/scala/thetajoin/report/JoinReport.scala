@@ -1,29 +1,30 @@
 package thetajoin.report
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.joins.BaseJoinExec
-import org.apache.spark.sql.internal.SQLConf
 
-import thetajoin.exec.BroadcastThetaJoinExec
-import thetajoin.planner.Planner
-import thetajoin.reason.Reason
-import thetajoin.reason.ReasonCode
+import thetajoin.exec.{BroadcastThetaJoinExec, ThetaJoinStrategy}
+import thetajoin.planner.{Decision, Loser}
+import thetajoin.reason.{Reason, ReasonCode}
 
-/** What became of one join of a plan: accelerated by what, or why not. */
+/**
+ * What became of one join of a plan: accelerated by what, or why not.
+ *
+ * @param passedOver the accelerators that would not serve it, with their reasons
+ */
 final case class JoinReport(
     number: Int,
     joinType: String,
     condition: String,
-    outcome: Either[Reason, Acceleration]
+    outcome: Either[Reason, Acceleration],
+    passedOver: Seq[Loser]
 ) {
   def text: String = {
     val head = s"[$number] $joinType join ON $condition"
-    outcome match {
+    val told = outcome match {
       case Right(a) =>
         s"""$head: accelerated by ${a.accelerator}
            |    exec: ${a.exec}, ${a.buildSide}
@@ -34,6 +35,7 @@ final case class JoinReport(
            |    reason: ${reason.what}
            |    remedy: ${reason.remedy}""".stripMargin
     }
+    told + passedOver.map(loser => s"\n    passed over: $loser").mkString
   }
 }
 
@@ -59,13 +61,18 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       case ours: BroadcastThetaJoinExec => ours.condition
       case _ => logical.flatMap(_.condition).orElse(exec.condition)
     }
+    val decision = logical.map(decide).getOrElse(unknown)
     val outcome = exec match {
       case ours: BroadcastThetaJoinExec => Right(acceleration(ours))
-      case _ => Left(
-          logical.map(whyNot).getOrElse(ReasonCode.NoAccelerator("not planned as a logical join"))
-        )
+      case _ => Left(decision.outcome.left.getOrElse(otherSettings))
     }
-    JoinReport(number, exec.joinType.toString, condition.map(sql).getOrElse("true"), outcome)
+    JoinReport(
+      number,
+      exec.joinType.toString,
+      condition.map(sql).getOrElse("true"),
+      outcome,
+      decision.losers
+    )
   }
 
   private def acceleration(exec: BroadcastThetaJoinExec): Acceleration =
@@ -77,13 +84,14 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       exec.residual.map(sql)
     )
 
-  private def whyNot(join: Join): Reason =
-    try
-      Planner.choose(join, SQLConf.get).outcome match {
-        case Left(reason) => reason
-        case Right(_) => ReasonCode.NoAccelerator("the plan was made under other settings")
-      }
-    catch { case NonFatal(e) => ReasonCode.PlanningFailed(e.toString) }
+  private def decide(join: Join): Decision = ThetaJoinStrategy.plan(join).decision
+
+  private def unknown: Decision = Decision(
+    Left(ReasonCode.NoAccelerator("Spark made this node of another operator"))
+  )
+
+  private def otherSettings: Reason =
+    ReasonCode.NoAccelerator("the plan was made under other settings")
 
   private def sql(e: Expression): String = e.sql
 }

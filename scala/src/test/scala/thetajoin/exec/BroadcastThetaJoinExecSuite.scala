@@ -1,14 +1,12 @@
 package thetajoin.exec
 
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
-import org.apache.spark.sql.execution.joins.SortMergeJoinExec
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.Settings
-import thetajoin.SharedSession
 import thetajoin.driver.JoinMetrics
+import thetajoin.{Settings, SharedSession}
 
 /** How the node behaves as a part of Spark's plans. */
 class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {

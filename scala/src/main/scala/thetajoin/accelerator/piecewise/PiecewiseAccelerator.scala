@@ -6,12 +6,8 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.accelerator._
-import thetajoin.condition.Comparison
-import thetajoin.condition.JoinShape
-import thetajoin.condition.Operator
-import thetajoin.condition.OrderedLong
-import thetajoin.reason.Reason
-import thetajoin.reason.ReasonCode
+import thetajoin.condition.{Comparison, JoinShape, Operator, OrderedLong}
+import thetajoin.reason.{Reason, ReasonCode}
 
 /**
  * One comparison `<`, `<=`, `>` or `>=` between the sides. The build side is sorted by its key, so that the

@@ -3,10 +3,12 @@ package thetajoin.accelerator.piecewise
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Ascending
-import org.apache.spark.sql.catalyst.expressions.BoundReference
-import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering
-import org.apache.spark.sql.catalyst.expressions.SortOrder
+import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  BoundReference,
+  InterpretedOrdering,
+  SortOrder
+}
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.accelerator._
