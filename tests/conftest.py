@@ -18,7 +18,9 @@ from sessions import shared_session
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("thetajoin")
-    group.addoption("--examples", type=int, help="property-test examples (2000; 200 with -m 'not slow')")
+    group.addoption(
+        "--examples", type=int, help="property-test examples (2000; 200 with -m 'not slow')"
+    )
     group.addoption("--seed", type=int, help="seed of the property tests (random)")
 
 

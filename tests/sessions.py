@@ -26,7 +26,7 @@ def shared_session() -> SparkSession:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.local.dir": scratch,
-        "spark.log.level": "ERROR",
+        "spark.log.level": "OFF",
     }
     for key, value in settings.items():
         builder = builder.config(key, value)

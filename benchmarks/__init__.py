@@ -1,0 +1,1 @@
+"""Nested-loop join benchmark: Spark with and without thetajoin, DuckDB, DataFusion and Polars."""

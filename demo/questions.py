@@ -1,0 +1,129 @@
+"""The questions. No join has an equality between its sides, so Spark runs each as a nested loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question in words and in SQL.
+
+    A short answer is compared row by row and its first rows are shown; of a long one, the row count
+    and two hashes over all columns, which do not depend on the order of rows, are compared.
+    """
+
+    name: str
+    join_type: str
+    words: str
+    sql: str
+    short: bool = False
+
+
+QUESTIONS = (
+    Question(
+        "overtaken",
+        "inner",
+        "Which flights to Chicago O'Hare left before another one and landed after it?",
+        """
+        SELECT slow.id AS slow, fast.id AS fast, slow.departed, slow.landed - fast.landed AS later
+        FROM flights slow JOIN flights fast
+          ON slow.departed < fast.departed AND slow.landed > fast.landed
+        WHERE slow.dest = 'ORD' AND fast.dest = 'ORD'
+        """,
+        short=True,
+    ),
+    Question(
+        "ten hours longer",
+        "inner",
+        "Which flights of January and February were ten hours longer in the air than another one?",
+        """
+        SELECT long.id AS long, short.id AS short, long.air_time - short.air_time AS minutes
+        FROM flights long JOIN flights short ON long.air_time > short.air_time + 600
+        WHERE month(long.scheduled) <= 2 AND month(short.scheduled) <= 2
+        """,
+    ),
+    Question(
+        "weather in flight",
+        "left outer",
+        "What was the weather at JFK, hour by hour, while each of its flights was in the air?",
+        """
+        SELECT f.id, w.observed, w.wind_speed, w.visib
+        FROM flights f
+        LEFT JOIN (SELECT * FROM weather WHERE origin = 'JFK') w
+          ON w.observed >= f.departed AND w.observed < f.landed
+        WHERE f.origin = 'JFK'
+        """,
+    ),
+    Question(
+        "low visibility",
+        "full outer",
+        "Which flights from LaGuardia were in the air in an hour of low visibility there, which "
+        "never, and in which of these hours was none in the air?",
+        """
+        SELECT f.id, f.dest, w.observed, w.visib
+        FROM (SELECT * FROM flights WHERE origin = 'LGA') f
+        FULL JOIN (SELECT * FROM weather WHERE origin = 'LGA' AND visib < 5) w
+          ON w.observed >= f.departed AND w.observed < f.landed
+        """,
+    ),
+    Question(
+        "unobserved",
+        "anti",
+        "Which flights from Newark have no weather observation while they were in the air?",
+        """
+        SELECT f.id, f.dest, f.departed, f.landed
+        FROM flights f
+        WHERE f.origin = 'EWR' AND f.landed IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM weather w
+          WHERE w.origin = 'EWR' AND w.observed BETWEEN f.departed AND f.landed)
+        """,
+        short=True,
+    ),
+    Question(
+        "unbeaten",
+        "anti",
+        "Which flights of the year were never beaten: none flew as far in less time?",
+        """
+        SELECT f.id, f.carrier, f.dest, f.distance, f.air_time
+        FROM flights f
+        WHERE f.air_time IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM flights g
+          WHERE g.distance >= f.distance AND g.air_time < f.air_time)
+        """,
+        short=True,
+    ),
+    Question(
+        "eight hours late",
+        "semi",
+        "Which flights of a July week left after a flight that was due eight hours later?",
+        """
+        SELECT late.id, late.carrier, late.dest, late.scheduled, late.departed
+        FROM flights late
+        WHERE date(late.scheduled) BETWEEN '2013-07-07' AND '2013-07-13' AND EXISTS (
+          SELECT 1 FROM flights due
+          WHERE date(due.scheduled) BETWEEN '2013-07-07' AND '2013-07-13'
+            AND due.scheduled >= late.scheduled + INTERVAL 8 HOURS
+            AND due.departed < late.departed)
+        """,
+        short=True,
+    ),
+    Question(
+        "overtaken by carrier",
+        "mark",
+        "How many of each carrier's flights to Los Angeles did a later one overtake?",
+        """
+        SELECT carrier, count(*) AS flights, count_if(overtaken) AS overtaken
+        FROM (
+          SELECT slow.carrier, EXISTS (
+            SELECT 1 FROM flights fast
+            WHERE fast.dest = 'LAX'
+              AND fast.departed > slow.departed AND fast.landed < slow.landed) AS overtaken
+          FROM flights slow
+          WHERE slow.dest = 'LAX')
+        GROUP BY carrier
+        ORDER BY overtaken / flights DESC
+        """,
+        short=True,
+    ),
+)

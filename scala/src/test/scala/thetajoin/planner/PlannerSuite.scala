@@ -1,0 +1,133 @@
+package thetajoin.planner
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.physical.IdentityBroadcastMode
+import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
+import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+import thetajoin.{InvalidSettingException, Settings, SharedSession}
+import thetajoin.accelerator.{Accelerator, InvalidAcceleratorException, Offer}
+import thetajoin.condition.JoinShape
+import thetajoin.exec.ThetaJoinStrategy
+import thetajoin.reason.{Reason, ReasonCode}
+
+/** An accelerator with a defect. */
+final class DefectiveAccelerator extends Accelerator {
+  override val id: String = "defective"
+  override val summary: String = "fails on every join"
+  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+    throw new IllegalStateException("defect")
+}
+
+class PlannerSuite extends AnyFunSuite with SharedSession {
+  private val x = AttributeReference("x", LongType)()
+  private val y = AttributeReference("y", LongType)()
+  private val left = LocalRelation(x)
+  private val right = LocalRelation(y)
+
+  private def join(
+      condition: Expression,
+      joinType: JoinType = Inner,
+      l: LogicalPlan = left,
+      r: LogicalPlan = right
+  ): Join = Join(l, r, joinType, Some(condition), JoinHint.NONE)
+
+  private def conf(settings: (String, String)*): SQLConf = {
+    val conf = new SQLConf
+    settings.foreach { case (k, v) => conf.setConfString(k, v) }
+    conf
+  }
+
+  private def reason(plan: Join, settings: (String, String)*): Option[ReasonCode] =
+    Planner.choose(plan, conf(settings: _*)).outcome.left.toOption.map(_.code)
+
+  private def losers(plan: Join, settings: (String, String)*): Map[String, ReasonCode] =
+    Planner.choose(plan, conf(settings: _*)).losers.map(l => l.accelerator -> l.reason.code).toMap
+
+  test("the cheapest offer wins, and the losers keep their reasons") {
+    val decision = Planner.choose(join(LessThan(x, y)), conf())
+    assert(decision.chosen.map(_.accelerator).contains("piecewise") && decision.losers.isEmpty)
+    val off = Settings.acceleratorEnabled("piecewise").key -> "false"
+    assert(losers(join(LessThan(x, y)), off) == Map("piecewise" -> ReasonCode.AcceleratorDisabled))
+    assert(losers(join(Not(EqualTo(x, y)))) == Map("piecewise" -> ReasonCode.NoComparison))
+  }
+
+  test("keys that no index orders are refused") {
+    val lower = StringType("UTF8_LCASE")
+    def keys(t: DataType) = {
+      val (k, m) = (AttributeReference("k", t)(), AttributeReference("m", t)())
+      join(LessThan(k, m), l = LocalRelation(k), r = LocalRelation(m))
+    }
+    assert(losers(keys(lower)) == Map("piecewise" -> ReasonCode.KeyCollation))
+    assert(losers(keys(CalendarIntervalType)) == Map("piecewise" -> ReasonCode.KeyType))
+    val struct = StructType(Seq(StructField("s", lower)))
+    assert(losers(keys(struct)) == Map("piecewise" -> ReasonCode.KeyCollation))
+    assert(losers(keys(StringType)).isEmpty)
+  }
+
+  test("conditions that are not pure functions of the row are left to Spark") {
+    assert(reason(join(LessThan(x, Rand(Literal(1L))))).contains(ReasonCode.Nondeterministic))
+    // PythonEvalType.SQL_BATCHED_UDF, which is private to Spark.
+    val batched = 100
+    val udf =
+      PythonUDF(
+        "f",
+        null,
+        BooleanType,
+        Seq(x, y),
+        batched,
+        udfDeterministic = true
+      )
+    assert(reason(join(udf)).contains(ReasonCode.PythonUdf))
+  }
+
+  test("a side that Spark has broadcast for itself is left to Spark") {
+    val plan = spark.range(3).toDF("y").queryExecution
+    val exchange = BroadcastExchangeExec(IdentityBroadcastMode, plan.sparkPlan)
+    val stage = BroadcastQueryStageExec(0, exchange, exchange.canonicalized)
+    val broadcast = LogicalQueryStage(plan.optimizedPlan, stage)
+    val planned = join(LessThan(x, broadcast.output.head), r = broadcast)
+    assert(reason(planned).contains(ReasonCode.AlreadyBroadcast))
+  }
+
+  test("the side that need not be preserved is built, unless it is large and the other is not") {
+    def sized(bytes: Long) = spark.range(bytes / 8).queryExecution.optimizedPlan
+    def side(joinType: JoinType, l: Long, r: Long) = {
+      val (lp, rp) = (sized(l), sized(r))
+      val renamed = Project(Seq(Alias(rp.output.head, "y")()), rp)
+      val plan = join(LessThan(lp.output.head, renamed.output.head), joinType, lp, renamed)
+      Planner.choose(plan, conf()).chosen.map(_.buildSide)
+    }
+    val (small, large) = (1L << 10, 1L << 26)
+    assert(side(LeftOuter, small, small).contains(BuildRight))
+    assert(side(RightOuter, small, small).contains(BuildLeft))
+    assert(side(LeftSemi, small, large).contains(BuildLeft))
+    assert(side(Inner, small, large).contains(BuildLeft))
+    assert(side(FullOuter, large, small).contains(BuildRight))
+    assert(side(Inner, 1L << 30, 1L << 30).isEmpty)
+    assert(side(LeftAnti, 1L << 30, 1L << 30).contains(BuildRight))
+  }
+
+  test("a failure of ours falls back to Spark's plan; a typo in a setting does not") {
+    withConf(Settings.Accelerators.key -> classOf[DefectiveAccelerator].getName) {
+      val query = spark.sql("SELECT * FROM range(9) a JOIN range(9) b ON a.id < b.id")
+      assert(query.count() == 36 && thetaJoins(query.queryExecution.executedPlan).isEmpty)
+      val logical = query.queryExecution.optimizedPlan.collectFirst { case j: Join => j }.get
+      val code = ThetaJoinStrategy.plan(logical).decision.outcome.left.toOption.map(_.code)
+      assert(code.contains(ReasonCode.PlanningFailed))
+    }
+    assertThrows[InvalidSettingException](reason(
+      join(LessThan(x, y)),
+      Settings.Enabled.key -> "maybe"
+    ))
+    assertThrows[InvalidAcceleratorException](
+      reason(join(LessThan(x, y)), Settings.Accelerators.key -> "no.Such")
+    )
+  }
+}

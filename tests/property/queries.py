@@ -1,0 +1,217 @@
+"""Random join queries over the tables `l` and `r`, with what is known of each in advance."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+from values import INTEGERS, Family, Table, Type
+
+Row = dict[str, Any]
+Truth = Callable[[Row, Row], "bool | None"]
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<>": operator.ne,
+    "=": operator.eq,
+}
+ORDERS = ("<", "<=", ">", ">=")
+JOINS = (
+    "JOIN",
+    "LEFT JOIN",
+    "RIGHT JOIN",
+    "FULL JOIN",
+    "LEFT SEMI JOIN",
+    "LEFT ANTI JOIN",
+    "MARK",
+    "MARK OR",
+)
+SOURCES = (
+    "{t}",
+    "(SELECT /*+ REPARTITION(3) */ * FROM {t}) AS {t}",
+    "(SELECT {t}.* FROM {t} JOIN {t} AS e ON {t}.id = e.id) AS {t}",
+)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A predicate. `holds` decides it in Python in three-valued logic, where that is known to be Spark's.
+
+    `portable` says that DuckDB decides it as Spark does; `indexed`, that it alone makes a join run on an
+    index.
+    """
+
+    sql: str
+    indexed: bool = False
+    portable: bool = False
+    holds: Truth | None = None
+
+
+def _strict(op: str, left: Callable[[Row], Any], right: Callable[[Row], Any]) -> Truth:
+    def holds(l: Row, r: Row) -> bool | None:  # noqa: E741
+        a, b = left(l), right(r)
+        return None if a is None or b is None else bool(COMPARISONS[op](a, b))
+
+    return holds
+
+
+def _either(a: Truth, b: Truth) -> Truth:
+    def holds(l: Row, r: Row) -> bool | None:  # noqa: E741
+        found = (a(l, r), b(l, r))
+        return True if True in found else None if None in found else False
+
+    return holds
+
+
+@st.composite
+def comparisons(draw: st.DrawFn, column: str, family: Family, l: Type, r: Type) -> Condition:  # noqa: E741
+    """`l.x < r.x` and the like, in either order."""
+    op = draw(st.sampled_from((*ORDERS, *ORDERS, "<>")))
+    whole = l in INTEGERS and r in INTEGERS
+    flipped = draw(st.booleans())
+    first, second = ("r", "l") if flipped else ("l", "r")
+    truth = _strict(op, lambda row: row[column], lambda row: row[column])
+    return Condition(
+        f"{first}.{column} {op} {second}.{column}",
+        indexed=op in ORDERS and family.indexed,
+        portable=l.duckdb is not None and r.duckdb is not None and (l == r or whole),
+        holds=((lambda a, b: truth(b, a)) if flipped else truth) if whole else None,
+    )
+
+
+@st.composite
+def computed(draw: st.DrawFn, column: str, family: Family) -> Condition:
+    number = draw(st.integers(0, len(family.conditions) - 1))
+    sides = ["l", "r"] if draw(st.booleans()) else ["r", "l"]
+    l, r = (f"{side}.{column}" for side in sides)  # noqa: E741
+    sql = family.conditions[number].format(l=l, r=r, op=draw(st.sampled_from(ORDERS)))
+    return Condition(sql, portable=number < family.portable)
+
+
+@st.composite
+def residuals(draw: st.DrawFn) -> Condition:
+    """Over the small whole numbers of both sides."""
+    op = draw(st.sampled_from(("=", "<>", *ORDERS)))
+    number = draw(st.integers(0, 6))
+
+    def added(l: Row, r: Row) -> bool | None:  # noqa: E741
+        known = l["n"] is not None and r["n"] is not None
+        return bool(COMPARISONS[op]((l["n"] + r["n"]) % 4, number)) if known else None
+
+    return Condition(f"(l.n + r.n) % 4 {op} {number}", portable=True, holds=added)
+
+
+@st.composite
+def one_sided(draw: st.DrawFn) -> Condition:
+    side = draw(st.sampled_from("lr"))
+    op = draw(st.sampled_from((*ORDERS, "<>")))
+    number = draw(st.integers(0, 5))
+
+    def compared(l: Row, r: Row) -> bool | None:  # noqa: E741
+        n = (l if side == "l" else r)["n"]
+        return None if n is None else bool(COMPARISONS[op](n, number))
+
+    def known(l: Row, r: Row) -> bool | None:  # noqa: E741
+        return (l if side == "l" else r)["n"] is not None
+
+    if draw(st.booleans()):
+        return Condition(f"{side}.n {op} {number}", portable=True, holds=compared)
+    return Condition(f"{side}.n IS NOT NULL", portable=True, holds=known)
+
+
+@st.composite
+def alternatives(draw: st.DrawFn, one: st.SearchStrategy[Condition]) -> Condition:
+    """OR of two, NOT or CASE of one."""
+    a, b = draw(one), draw(one)
+    kind = draw(st.sampled_from(("OR", "OR", "NOT", "CASE", "COALESCE")))
+    if kind == "OR":
+        both = a.holds and b.holds and _either(a.holds, b.holds)
+        return Condition(f"({a.sql} OR {b.sql})", portable=a.portable and b.portable, holds=both)
+    if kind == "NOT":
+        return Condition(f"NOT ({a.sql} AND {b.sql})", portable=a.portable and b.portable)
+    if kind == "CASE":
+        return Condition(f"CASE WHEN {a.sql} THEN {b.sql} ELSE l.n = 1 END")
+    return Condition(f"coalesce({a.sql}, {b.sql})")
+
+
+@dataclass(frozen=True)
+class Query:
+    """One join with what stands around it."""
+
+    join: str
+    conjuncts: tuple[Condition, ...]
+    hint: str
+    output: str
+    sources: tuple[str, str]
+    config: str
+    ansi: bool
+
+    @property
+    def indexed(self) -> bool:
+        """Whether the join must run on an index. Spark may merge conjuncts over the same columns."""
+        column = Counter(name for c in self.conjuncts for name in "xy" if f"l.{name}" in c.sql)
+        return any(c.indexed and column[c.sql[2]] == 1 for c in self.conjuncts)
+
+    @property
+    def columns(self) -> str:
+        """What is selected. All but `payload` are whole numbers."""
+        if self.join in ("LEFT SEMI JOIN", "LEFT ANTI JOIN"):
+            return {"ids": "l.id", "sums": "count(*), sum(l.id), count(l.n)", "payload": "l.*"}[
+                self.output
+            ]
+        sums = "count(*), sum(l.id), sum(r.id), count(l.n), count(r.n)"
+        return {"ids": "l.id, r.id", "sums": sums, "payload": "l.*, r.*"}[self.output]
+
+    def sql(self, duckdb: bool = False) -> str:
+        condition = " AND ".join(c.sql for c in self.conjuncts)
+        left, right = ("l", "r") if duckdb else (
+            source.format(t=t) for source, t in zip(self.sources, "lr", strict=True)
+        )  # fmt: skip
+        if self.join == "MARK":
+            mark = f"EXISTS (SELECT 1 FROM {right} WHERE {condition})"
+            return f"SELECT l.id, CASE WHEN {mark} THEN 1 ELSE 0 END FROM {left}"
+        if self.join == "MARK OR":
+            return f"SELECT l.id FROM {left} WHERE EXISTS (SELECT 1 FROM {right} WHERE {condition}) OR l.n = 1"
+        join = (
+            self.join.replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI")
+            if duckdb
+            else self.join
+        )
+        return f"SELECT {self.hint}{self.columns} FROM {left} {join} {right} ON {condition}"
+
+
+@st.composite
+def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) -> Query:  # noqa: E741
+    """A query over two tables. The shrunk form is a plain inner join on one comparison."""
+    parts: list[st.SearchStrategy[Condition]] = []
+    for column, family, lt, rt in (("x", families[0], l.x, r.x), ("y", families[1], l.y, r.y)):
+        parts += [comparisons(column, family, lt, rt)] * 2
+        if family.conditions:
+            parts.append(computed(column, family))
+    pair = st.one_of(*parts, residuals())
+    conjuncts = [draw(st.one_of(*parts, alternatives(pair)))]
+    conjuncts += draw(st.lists(st.one_of(pair, one_sided(), alternatives(pair)), max_size=3))
+    if draw(st.integers(0, 19)) == 19:
+        conjuncts.append(
+            Condition(
+                "l.n = r.n", portable=True, holds=_strict("=", lambda a: a["n"], lambda b: b["n"])
+            )
+        )
+    conjuncts = draw(st.permutations(conjuncts))
+    join = draw(st.sampled_from(JOINS))
+    return Query(
+        join,
+        tuple(conjuncts),
+        draw(st.sampled_from(("", "/*+ BROADCAST(l) */ ", "/*+ BROADCAST(r) */ "))),
+        draw(st.sampled_from(("ids", "sums", "payload"))),
+        draw(st.tuples(*[st.sampled_from((SOURCES[0],) * 7 + SOURCES[1:])] * 2)),
+        draw(st.sampled_from(("codegen-aqe", "interpreted-aqe", "codegen", "interpreted"))),
+        draw(st.booleans()),
+    )

@@ -1,0 +1,209 @@
+"""Types with their awkward values, as text that Spark and DuckDB cast alike, and random tables of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Type:
+    """A column type. `duckdb` names it there, if both systems order its values alike."""
+
+    sql: str
+    values: tuple[str, ...]
+    cast: str = "CAST({text} AS {sql})"
+    duckdb: str | None = None
+    since: tuple[int, int] = (4, 0)
+
+    def expression(self, text: str, sql: str | None = None) -> str:
+        return self.cast.format(text=text, sql=sql or self.sql)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Types that are compared with each other, with conditions that fit them.
+
+    In a condition `{l}` and `{r}` are columns of the two sides, `{op}` is an order comparison. `indexed`
+    says whether `{l} {op} {r}` must run on an index. DuckDB decides
+    the first `portable` of the conditions as Spark does.
+    """
+
+    types: tuple[Type, ...]
+    conditions: tuple[str, ...] = ()
+    indexed: bool = True
+    portable: int = 0
+
+
+def _integer(sql: str, bits: int) -> Type:
+    top = 2 ** (bits - 1)
+    small = tuple(str(n) for n in range(-4, 9))
+    extremes = (-top, -top + 1, top - 1, top - 2, top // 2, -top // 2)
+    return Type(sql, small + tuple(map(str, extremes)), duckdb=sql)
+
+
+INTEGERS = (
+    _integer("INT", 32),
+    _integer("BIGINT", 64),
+    _integer("SMALLINT", 16),
+    _integer("TINYINT", 8),
+)
+_DECIMAL_TEXTS = ("0", "1.25", "1.2", "-1.25", "-0.01", "3", "1.3")
+DECIMALS = (
+    Type("DECIMAL(9,2)", (*_DECIMAL_TEXTS, "9999999.99", "-9999999.99"), duckdb="DECIMAL(9,2)"),
+    Type(
+        "DECIMAL(18,4)", (*_DECIMAL_TEXTS, "99999999999999.9999", "1.2501"), duckdb="DECIMAL(18,4)"
+    ),
+    Type(
+        "DECIMAL(38,10)",
+        (*_DECIMAL_TEXTS, "9999999999999999999999999999.9999999999", "1.2500000001"),
+    ),
+    Type(
+        "DECIMAL(38,0)",
+        ("0", "1", "-1", "99999999999999999999999999999999999999", "9223372036854775808"),
+    ),
+)
+_FLOAT_TEXTS = ("NaN", "-0.0", "0.0", "Infinity", "-Infinity", "1.5", "-1.5", "0.1", "3")
+FLOATS = (
+    Type(
+        "DOUBLE", (*_FLOAT_TEXTS, "4.9E-324", "1.7976931348623157E308", "16777217"), duckdb="DOUBLE"
+    ),
+    Type("FLOAT", (*_FLOAT_TEXTS, "1.4E-45", "3.4028235E38", "16777216"), duckdb="FLOAT"),
+)
+TEXT = (
+    "",
+    "a",
+    "A",
+    "ab",
+    "b",
+    "ä",
+    "a ",
+    "💡",
+    "0123456789abcdef",
+    "0123456789abcdeg",
+    "abc",
+    "%",
+)
+STRING = Type("STRING", TEXT, duckdb="VARCHAR")
+FOLDED = Type("STRING COLLATE UTF8_LCASE", TEXT)
+BINARY = Type("BINARY", ("", "00", "FF", "7F", "80", "0000", "7FFF", "8000"), cast="unhex({text})")
+_DAYS = (
+    "2024-02-29",
+    "2024-03-01",
+    "1969-12-31",
+    "1970-01-01",
+    "0001-01-01",
+    "9999-12-31",
+    "2024-03-10",
+)
+_TIMES = tuple(
+    f"{day} {time}" for day in _DAYS for time in ("00:00:00", "02:30:00", "23:59:59.999999")
+)
+DATE = Type("DATE", _DAYS, duckdb="DATE")
+TIMESTAMP = Type("TIMESTAMP", _TIMES)
+NTZ = Type("TIMESTAMP_NTZ", _TIMES, duckdb="TIMESTAMP")
+TIME = Type("TIME", ("00:00:00", "12:00:00.5", "12:00:00", "23:59:59.999999"), since=(4, 1))
+DAY_TIME = Type(
+    "INTERVAL DAY TO SECOND", ("0", "1", "-1", "86400", "-86400.5", "0.000001"),
+    cast="make_dt_interval(0, 0, 0, CAST({text} AS DECIMAL(18, 6)))",
+)  # fmt: skip
+YEAR_MONTH = Type(
+    "INTERVAL YEAR TO MONTH", ("0", "1", "-1", "12", "2147483647"),
+    cast="make_ym_interval(0, CAST({text} AS INT))",
+)  # fmt: skip
+BOOLEAN = Type("BOOLEAN", ("true", "false"), duckdb="BOOLEAN")
+STRUCT = Type(
+    "STRUCT<p: INT, q: STRING>", ('{"p":1,"q":"a"}', '{"p":1}', '{"p":1,"q":"b"}', '{"q":"a"}', '{"p":-2,"q":""}'),
+    cast="from_json({text}, 'p INT, q STRING')",
+)  # fmt: skip
+ARRAY = Type(
+    "ARRAY<INT>", ("[]", "[1]", "[1,2]", "[null]", "[1,null]", "[0,5,6]"),
+    cast="from_json({text}, 'ARRAY<INT>')",
+)  # fmt: skip
+
+_SUMS = (
+    "{l} - {r} {op} 3",
+    "{l} + {r} {op} -1",
+    "{r} - {l} {op} -2",
+    "-{l} {op} {r}",
+    "{l} - 3 {op} {r}",
+    "{l} {op} {r} * 2",
+)
+FAMILIES = (
+    *[Family(INTEGERS)] * 6,  # what the loops in Python can check
+    *[Family(INTEGERS, (*_SUMS, "abs({l} - {r}) {op} 2", "({l} + {r}) % 3 {op} 1", "{l} - {r} {op} {l}", "{l} - ({r} - 4) {op} 2147483647"))] * 3,
+    Family(DECIMALS, (*_SUMS, "{l} * {r} {op} 1", "round({l}, 1) {op} {r}")),
+    Family(FLOATS, (*_SUMS, "isnan({l} + {r})", "{l} * {r} {op} 0")),
+    Family((*INTEGERS, *DECIMALS, *FLOATS), _SUMS, indexed=False),
+    Family((STRING,), ("{l} LIKE {r} || '%'", "length({l}) {op} length({r})", "{l} || 'b' {op} {r}", "upper({l}) {op} {r}", "contains({l}, {r})"), portable=5),
+    Family((FOLDED,), ("startswith({l}, {r})", "length({l}) {op} length({r})"), indexed=False),
+    Family((BINARY,), ("{l} || {r} {op} X'40'",)),
+    Family((DATE,), ("add_months({l}, 1) {op} {r}", "date_add({r}, 3) {op} {l}", "datediff({l}, {r}) {op} 3", "{l} - {r} {op} INTERVAL '3' DAY")),
+    Family((NTZ,), ("{l} {op} {r} - INTERVAL 5 MINUTES", "{l} - {r} {op} INTERVAL '1' HOUR", "{l} + INTERVAL 1 MONTH {op} {r}")),
+    Family((TIMESTAMP,), ("{l} {op} {r} - INTERVAL 5 MINUTES", "{l} - {r} {op} INTERVAL '1' HOUR", "{l} + INTERVAL 1 DAY {op} {r}")),
+    Family((DATE, NTZ, TIMESTAMP), ("{l} - {r} {op} INTERVAL '36' HOUR",), indexed=False),
+    Family((TIME,)),
+    Family((DAY_TIME,), ("{l} - {r} {op} INTERVAL '1' SECOND", "{l} * 2 {op} {r}", "-{l} {op} {r}")),
+    Family((YEAR_MONTH,), ("{l} + {r} {op} INTERVAL '2' MONTH",)),
+    Family((BOOLEAN,), ("NOT {l} {op} {r}", "{l} AND {r}"), portable=2),
+    Family((STRUCT,), ("{l}.p {op} {r}.p", "{l}.p + {r}.p {op} 0", "{l}.q || {r}.q {op} 'a'")),
+    Family((ARRAY,), ("array_contains({l}, size({r}))", "size({l}) {op} size({r})")),
+)  # fmt: skip
+
+SMALL_INT = Type("INT", tuple(map(str, range(6))), duckdb="INT")
+ID = Type("BIGINT", (), duckdb="BIGINT")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows as texts. Columns: `id` (unique), `x` and `y` of the drawn types, `n` (a small whole number)."""
+
+    name: str
+    x: Type
+    y: Type
+    rows: tuple[tuple[str | None, ...], ...]
+
+    @property
+    def columns(self) -> list[tuple[str, Type]]:
+        return [("id", ID), ("x", self.x), ("y", self.y), ("n", SMALL_INT)]
+
+    def sql(self, duckdb: bool = False) -> str:
+        """A query that gives the table."""
+        casts = [
+            f"{t.expression(f'c{i}', t.duckdb if duckdb else None)} AS {name}"
+            for i, (name, t) in enumerate(self.columns)
+        ]
+        rows = [f"({', '.join(map(_literal, row))})" for row in self.rows]
+        rows = rows or [f"({', '.join(['CAST(NULL AS STRING)'] * 4)})"]
+        values = ",\n  ".join(rows)
+        return (
+            f"SELECT {', '.join(casts)} FROM (VALUES\n  {values}\n) AS t(c0, c1, c2, c3) "
+            "WHERE c0 IS NOT NULL"
+        )
+
+    def python(self) -> list[dict[str, Any]]:
+        """The rows, with whole numbers as such; other columns are left as text."""
+        whole = (*INTEGERS, SMALL_INT, ID)
+        return [
+            {
+                name: int(v) if v is not None and t in whole else v
+                for (name, t), v in zip(self.columns, row, strict=True)
+            }
+            for row in self.rows
+        ]
+
+
+def _literal(text: str | None) -> str:
+    return "CAST(NULL AS STRING)" if text is None else f"'{text}'"
+
+
+@st.composite
+def tables(draw: st.DrawFn, name: str, x: Type, y: Type) -> Table:
+    def column(t: Type) -> st.SearchStrategy[str | None]:
+        return st.sampled_from((*t.values, None, *t.values[: len(t.values) // 2], None))
+
+    cells = st.tuples(column(x), column(y), column(SMALL_INT))
+    rows = draw(st.lists(cells, min_size=draw(st.sampled_from((0, 1, 3, 6, 10, 16))), max_size=30))
+    return Table(name, x, y, tuple((str(i), *row) for i, row in enumerate(rows)))

@@ -1,0 +1,125 @@
+"""House rules that a compiler does not check."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCALA = ROOT / "scala" / "src" / "main" / "scala" / "thetajoin"
+
+# A folder imports only what stands before it. Settings.scala, beside the folders, is open to all.
+LAYERS = ["reason", "condition", "rowstore", "accelerator", "driver", "planner", "exec", "report"]
+
+# Imports against that order which are still there, each to be removed from here with its cause.
+UPWARD = {("rowstore", "accelerator"), ("planner", "exec")}
+
+
+def imports(folder: str) -> set[str]:
+    """The other folders that a folder names, in an import or in full."""
+    text = "\n".join(file.read_text() for file in (SCALA / folder).rglob("*.scala"))
+    code = re.sub(r'"(\\.|[^"\\\n])*"|//.*|/\*.*?\*/', "", text, flags=re.DOTALL)
+    named = set(re.findall(r"\bthetajoin\.(\w+)\b", code))
+    for group in re.findall(r"\bthetajoin\.\{([^}]*)\}", code):
+        named |= set(re.findall(r"\w+", group))
+    return {name for name in named if name in LAYERS and name != folder}
+
+
+def accelerator_ids() -> list[str]:
+    found = [
+        re.findall(r'val id: String = "(\w+)"', file.read_text())
+        for file in (SCALA / "accelerator").glob("*/*.scala")
+    ]
+    return sorted(id for ids in found for id in ids)
+
+
+def reason_codes() -> list[str]:
+    return re.findall(
+        r'ReasonCode\(\s*"([A-Z_]+)"', (SCALA / "reason" / "Reason.scala").read_text()
+    )
+
+
+@cache
+def tracked_files() -> list[Path]:
+    """Text files that are, or will be, in version control."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    if listed.returncode != 0:
+        pytest.skip("not a checkout")
+    files = [ROOT / name for name in listed.stdout.splitlines()]
+    binary = {".jar", ".png", ".parquet", ".whl"}
+    return [file for file in files if file.is_file() and file.suffix not in binary]
+
+
+def test_every_folder_has_a_layer() -> None:
+    assert sorted(folder.name for folder in SCALA.iterdir() if folder.is_dir()) == sorted(LAYERS)
+
+
+def test_folders_import_only_lower_ones() -> None:
+    upward = {
+        (folder, other)
+        for number, folder in enumerate(LAYERS)
+        for other in imports(folder)
+        if LAYERS.index(other) > number
+    }
+    assert upward == UPWARD
+
+
+def test_accelerators_are_found() -> None:
+    assert {"piecewise", "nestedloop"} <= set(accelerator_ids())
+
+
+@pytest.mark.parametrize("id", accelerator_ids())
+def test_accelerator_has_folder_tests_and_docs(id: str) -> None:
+    assert (SCALA / "accelerator" / id).is_dir()
+    tests = list((ROOT / "tests" / "sql" / id).glob("*.test"))
+    assert any(f"accelerated {id}" in file.read_text() for file in tests)
+    assert f"| `{id}` |" in (ROOT / "docs" / "accelerators.md").read_text()
+    assert (
+        f"spark.thetajoin.accelerator.{id}.enabled" in (ROOT / "docs" / "settings.md").read_text()
+    )
+
+
+@pytest.mark.parametrize("code", reason_codes())
+def test_reason_has_a_test_and_docs(code: str) -> None:
+    sources = [*(ROOT / "tests").rglob("*.test"), *(ROOT / "tests").rglob("test_*.py")]
+    sources += (ROOT / "scala" / "src" / "test").rglob("*.scala")
+    name = "".join(word.capitalize() for word in code.split("_"))
+    tested = re.compile(rf"\b{code}\b|\bReasonCode\.{name}\b")
+    assert any(tested.search(file.read_text()) for file in sources)
+    assert f"| `{code}` |" in (ROOT / "docs" / "reasons.md").read_text()
+
+
+def test_test_files_are_short() -> None:
+    for file in (ROOT / "tests" / "sql").rglob("*.test"):
+        assert len(file.read_text().splitlines()) < 150, file
+
+
+def test_no_text_comparison_of_spark_versions() -> None:
+    for file in SCALA.rglob("*.scala"):
+        assert "SPARK_VERSION" not in file.read_text(), file
+
+
+PRIVATE = re.compile(
+    r"(?<![\w.~$}/])/(work|home|root|Users|usr/local|opt)/\w|\b[A-Z]:\\\w"  # paths of one machine
+    r"|\b(github|gitlab|bitbucket)\.(com|io|org)\b"  # where the code is kept
+    r"|\b(192\.168|10\.\d+|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+\b"
+)
+SELF = Path(__file__).resolve()
+
+
+def test_no_machine_paths_or_hosts() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        for file in tracked_files()
+        if file != SELF
+        for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1)
+        if PRIVATE.search(line)
+    ]
+    assert not found, "\n".join(found)
