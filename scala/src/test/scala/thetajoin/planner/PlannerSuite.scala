@@ -9,13 +9,14 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
+
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.{InvalidSettingException, Settings, SharedSession}
 import thetajoin.accelerator.{Accelerator, InvalidAcceleratorException, Offer}
 import thetajoin.condition.JoinShape
 import thetajoin.exec.ThetaJoinStrategy
 import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.{InvalidSettingException, Settings, SharedSession}
 
 /** An accelerator with a defect. */
 final class DefectiveAccelerator extends Accelerator {
