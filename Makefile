@@ -11,7 +11,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-sparks test-suites link check fmt docs wheel bench clean
+.PHONY: help setup demo test test-fast test-sparks link check fmt docs wheel bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,7 +25,7 @@ demo: .venv/.complete ## joins on real flights and weather, with the extension o
 test: .venv/.complete check $(EXAMPLE_JAR) ## everything that is tested, as CI does it
 	tools/sbt test
 	$(PYTHON) -m pytest
-	$(MAKE) --no-print-directory test-sparks test-suites
+	$(MAKE) --no-print-directory test-sparks
 
 test-fast: .venv/.complete $(EXAMPLE_JAR) ## the inner loop: under three minutes
 	tools/sbt test
@@ -36,9 +36,6 @@ test-sparks: .venv/.complete link ## the SQL tests on every other supported Spar
 	  echo "Spark $$version"; \
 	  $$(tools/other_spark.sh $$version) -m pytest tests/sql -m "not slow" || exit 1; \
 	done
-
-test-suites: .venv/.complete ## Spark's own join suites with the extension on
-	$(PYTHON) tests/spark/run.py
 
 link: .venv/.complete ## does the jar link against every supported Spark
 	@$(PYTHON) tools/link_check.py $(JAR) $$(for python in $(PYTHON) \
