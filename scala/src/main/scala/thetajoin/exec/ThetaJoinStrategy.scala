@@ -1,5 +1,7 @@
 package thetajoin.exec
 
+import java.util.concurrent.ConcurrentHashMap
+
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
@@ -40,12 +42,18 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       case e: InvalidSettingException => throw e
       case e: InvalidAcceleratorException => throw e
       case NonFatal(e) =>
-        logWarning(
-          s"thetajoin: planning failed, Spark's own plan is used for: ${join.simpleStringWithNodeId()}",
-          e
-        )
+        warnOnce(join, e)
         Planned(Decision(Left(ReasonCode.PlanningFailed(e.toString))), None)
     }
+
+  /** Adaptive execution plans a join again and again: a failure is logged when it is first seen. */
+  private def warnOnce(join: Join, failure: Throwable): Unit =
+    if (warned.add(failure.toString)) {
+      val node = join.simpleString(join.conf.maxToStringFields)
+      logWarning(s"thetajoin: planning failed, Spark's own plan is used for: $node", failure)
+    }
+
+  private val warned = ConcurrentHashMap.newKeySet[String]()
 
   private def execNode(join: Join, choice: Choice): SparkPlan =
     new BroadcastThetaJoinExec(
