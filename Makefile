@@ -11,7 +11,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-sparks link check fmt docs wheel bench clean
+.PHONY: help setup demo test test-fast test-sparks test-suites link check fmt docs wheel bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,9 @@ test-sparks: .venv/.complete link ## the SQL tests on every other supported Spar
 	  echo "Spark $$version"; \
 	  $$(tools/other_spark.sh $$version) -m pytest tests/sql -m "not slow" || exit 1; \
 	done
+
+test-suites: .venv/.complete ## Spark's own join suites with the extension on
+	tools/sbt "sparkSuites/run $(CURDIR)/tests/spark/expected-differences.txt"
 
 link: .venv/.complete ## does the jar link against every supported Spark
 	@$(PYTHON) tools/link_check.py $(JAR) $$(for python in $(PYTHON) \

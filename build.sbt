@@ -28,6 +28,38 @@ lazy val example = (project in file("tests/example-accelerator"))
     Compile / packageBin / artifactPath := target.value / "example-accelerator.jar"
   )
 
+// Spark's own join suites, from its published tests, with the extension switched on.
+lazy val sparkSuites = (project in file("tests/spark"))
+  .settings(
+    scalaVersion := "2.13.18",
+    libraryDependencies ++= Seq("core", "catalyst", "sql").flatMap { module =>
+      val jar = "org.apache.spark" %% s"spark-$module" % "4.2.0"
+      Seq(jar, jar.classifier("tests"))
+    } ++ Seq(
+      "org.scalatest" %% "scalatest" % "3.2.19",
+      "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0",
+      "org.scalatestplus" %% "mockito-5-12" % "3.2.19.0"
+    ),
+    Compile / scalaSource := baseDirectory.value / "src",
+    Compile / resourceDirectory := baseDirectory.value / "resources",
+    // Before Spark's jars: ours, and the inputs of Spark's tests, which they read as files.
+    Runtime / unmanagedClasspath ++= {
+      val inputs = target.value / "home/sql/core/src/test/resources"
+      val jars = (Compile / managedClasspath).value.map(_.data)
+      jars.filter(_.name.matches("spark-sql_.*-tests.jar")).foreach { jar =>
+        IO.unzip(jar, inputs, (name: String) => name.matches("(sql-tests|test-data)/.*"))
+      }
+      Seq((root / Compile / packageBin).value, inputs).map(Attributed.blank)
+    },
+    run / fork := true,
+    Compile / bgRun / bgCopyClasspath := false,
+    run / baseDirectory := target.value,
+    // No Python, so that tests of its functions are canceled at once.
+    run / envVars += "PYSPARK_PYTHON" -> "none",
+    run / outputStrategy := Some(StdoutOutput),
+    run / javaOptions ++= sparkJavaOptions :+ "-Xmx3g"
+  )
+
 lazy val root = (project in file("."))
   .settings(
     name := "thetajoin",

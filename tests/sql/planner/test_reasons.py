@@ -40,6 +40,7 @@ def test_streaming_joins_are_left_to_spark(session: SparkSession, tmp_path: Path
     assert "BroadcastThetaJoin" not in text and "not accelerated, STREAMING" in text
 
 
+@pytest.mark.slow
 def test_python_functions_are_left_to_spark(session: SparkSession) -> None:
     session.udf.register("odd_sum", udf(lambda x, y: (x + y) % 2 == 1, "boolean"))
     sql = "SELECT * FROM a JOIN b ON odd_sum(x, y)"
@@ -47,6 +48,7 @@ def test_python_functions_are_left_to_spark(session: SparkSession) -> None:
     assert result.error is None and result.rows.total() == 12
 
 
+@pytest.mark.slow
 def test_python_function_of_one_side_is_computed_below(session: SparkSession) -> None:
     session.udf.register("twice", udf(lambda x: 2 * x, "long"))
     result = execute(session, "SELECT * FROM a LEFT JOIN b ON twice(x) > y")
