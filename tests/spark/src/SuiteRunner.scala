@@ -1,7 +1,8 @@
 package org.apache.spark.joinsuites
 
-import java.nio.file.{Files, Path}
-import scala.jdk.CollectionConverters._
+import java.nio.file.Path
+import scala.io.Source
+import scala.util.Using
 import scala.util.control.NonFatal
 
 import org.scalatest.{Args, DynaTags, Filter, Suite}
@@ -16,9 +17,9 @@ object SuiteRunner {
   private val extensions = "spark.sql.extensions"
 
   def main(args: Array[String]): Unit = {
-    val expected = expectedDifferences(Path.of(args.head))
+    val expected = expectedDifferences
     val home = Path.of("home").toAbsolutePath
-    val selections = Selection.all(home).filter(s => sys.env.get("ONLY").forall(_ == s.suite))
+    val selections = Selection.all(home)
     // Sessions of Spark's tests take their settings from system properties.
     sys.props ++= Seq(
       "spark.testing" -> "true",
@@ -48,9 +49,11 @@ object SuiteRunner {
     sys.exit(if (problems.isEmpty) 0 else 1)
   }
 
-  /** The names in a list in which each stands below a comment that says why. */
-  private def expectedDifferences(list: Path): Set[String] =
-    Files.readAllLines(list).asScala.filterNot(line => line.isBlank || line.startsWith("#")).toSet
+  /** The list has a comment above each test that says why it differs. */
+  private def expectedDifferences: Set[String] =
+    Using.resource(Source.fromResource("expected-differences.txt")) {
+      _.getLines().filterNot(line => line.isBlank || line.startsWith("#")).toSet
+    }
 
   /** The names of those failed tests that fail without the extension too. */
   private def runWithoutExtension(
