@@ -19,8 +19,8 @@ import thetajoin.reason.Reason
  *   probe    a key goes in, runs of candidate positions come out
  * }}}
  *
- * The contract: the runs for a probe key cover every build row for which all conjuncts that the offer calls
- * exact hold, and every position at most once.
+ * The contract: the runs for a probe key cover every build row for which all conjuncts
+ * that the offer serves hold, and every position at most once.
  */
 trait Accelerator {
 
