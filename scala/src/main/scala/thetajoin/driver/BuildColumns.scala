@@ -29,8 +29,8 @@ private[driver] final class BuildColumns(
     forceInline = true
   )
 
-  /** Variables for the stored columns at `position`; null where `position` is negative, if `padded`. */
-  def at(position: String, padded: Boolean): Seq[ExprCode] =
+  /** Variables for the stored columns at `position`; null where the condition `padded`, if given, holds. */
+  def at(position: String, padded: Option[String] = None): Seq[ExprCode] =
     stored.zip(store.columns).zipWithIndex.map { case ((attribute, column), ordinal) =>
       column match {
         case flat: FlatColumn => readFlat(attribute, flat, ordinal, position, padded)
@@ -49,12 +49,12 @@ private[driver] final class BuildColumns(
       column: FlatColumn,
       ordinal: Int,
       position: String,
-      padded: Boolean
+      padded: Option[String]
   ): ExprCode = {
     val javaType = CodeGenerator.javaType(attribute.dataType)
     val values = array(s"$javaType[]", ordinal, "values")
     val nullTests = Seq(
-      if (padded) Some(s"$position < 0") else None,
+      padded,
       if (column.nulls == null) None
       else
         Some(s"((${array("long[]", ordinal, "nulls")}[$position >> 6] >>> $position) & 1L) != 0L")
@@ -66,11 +66,11 @@ private[driver] final class BuildColumns(
       attribute: Attribute,
       column: PagedColumn,
       position: String,
-      padded: Boolean
+      padded: Option[String]
   ): ExprCode = {
     val row = s"$cursor.at($position)"
     val nullTests = Seq(
-      if (padded) Some(s"$position < 0") else None,
+      padded,
       Some(s"$row.isNullAt(${column.field})")
     ).flatten
     variable(

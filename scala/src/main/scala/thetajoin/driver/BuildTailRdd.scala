@@ -32,15 +32,19 @@ private[thetajoin] object BuildTailRdd {
       while (probeRows.hasNext && !unmatched.isEmpty) mark.mark(probeRows.next(), unmatched)
       Iterator.tabulate(slices) { slice =>
         val first = math.min(slice * sliceRows, rows)
-        (slice, unmatched.matchedBits(first, math.min(first + sliceRows, rows)))
+        (slice, unmatched.slice(first, math.min(first + sliceRows, rows)))
       }
     }
-    new ShuffledRDD[Int, Array[Long], Array[Long]](bits, new HashPartitioner(slices): Partitioner)
+    new ShuffledRDD[Int, MatchedSlice, MatchedSlice](bits, new HashPartitioner(slices): Partitioner)
       .mapPartitionsWithIndex { (slice, parts) =>
         val first = math.min(slice * sliceRows, rows)
         val end = math.min(first + sliceRows, rows)
         val matched = new Array[Long]((end - first + 63) >> 6)
-        parts.foreach { case (_, part) => part.indices.foreach(i => matched(i) |= part(i)) }
+        val mayRaise = parts.flatMap { case (_, part) =>
+          matched.indices.foreach(i => matched(i) |= part.matched(i))
+          if (part.failed == null) None else Some(part)
+        }.toArray
+        mayRaise.find(_.raises(matched)).foreach(part => throw part.error)
         new BuildTail(matched, first, end, emits)
       }
   }

@@ -61,19 +61,24 @@ final class InterpretedJoin(
     }
   }
 
+  /** An error of a pair is held back until the row has no match: where it has one, Spark may not see the other pair. */
   private def hasMatch(row: InternalRow): Boolean = {
+    var held: Throwable = null
     finder.start(row)
     while (finder.candidates.next()) {
       var p = finder.candidates.from
       while (p < finder.candidates.until) {
         candidateRows += 1
-        if (finder.matches(row, p)) {
-          matches += 1
-          return true
-        }
+        try
+          if (finder.matches(row, p)) {
+            matches += 1
+            return true
+          }
+        catch { case NonFatal(e) => if (held == null) held = e }
         p += 1
       }
     }
+    if (held != null) throw held
     false
   }
 

@@ -1,16 +1,10 @@
 package thetajoin.driver
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  AttributeSeq,
-  AttributeSet,
-  BindReferences,
-  Expression
-}
-import org.apache.spark.sql.types.{BooleanType, LongType}
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.unsafe.Platform
 
 import thetajoin.rowstore.ThetaRelation
 
@@ -33,25 +27,10 @@ private[thetajoin] final class JoinCode(
     metricTerm: String => String
 ) {
   private val role = task.role
-  private val relationClass = classOf[ThetaRelation].getName
-  private val candidatesClass = classOf[Candidates].getName
-
-  private val relation = {
-    val term = ctx.addReferenceObj("joinRelation", broadcast)
-    ctx.addMutableState(
-      relationClass,
-      "relation",
-      v => s"$v = ($relationClass) $term.value();",
-      forceInline = true
-    )
-  }
-  val candidates: String = ctx.addMutableState(
-    candidatesClass,
-    "candidates",
-    v => s"$v = new $candidatesClass($relation);",
-    forceInline = true
-  )
-  private val columns = new BuildColumns(ctx, broadcast.value.store, task.stored, relation)
+  private val relation = new RelationCode(ctx, task, broadcast)
+  private val candidates = relation.candidates
+  private val probeRow = new ProbeCode(ctx, task, candidates)
+  private val matching = new MatchCode(ctx, task)
   private lazy val found = ctx.addMutableState("boolean", "found", forceInline = true)
   private lazy val from = ctx.addMutableState("int", "runFrom", forceInline = true)
   private lazy val until = ctx.addMutableState("int", "runUntil", forceInline = true)
@@ -60,17 +39,13 @@ private[thetajoin] final class JoinCode(
   private lazy val outputRows = metricTerm(JoinMetrics.OutputRows)
 
   /** For a probe row that another operator's loop has in `probe`. */
-  def fused(probe: Seq[ExprCode], emit: Seq[ExprCode] => String): String = {
+  def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
     timeProbe()
-    val early = evaluate(probe, task.probeOutput, earlyColumns)
+    val begin = probeRow.early(probe) + probeRow.start(probe)
     role.probeExistence match {
-      case Some(kind) => early + start(probe) + existence(probe, kind, emit)
-      case None => early + start(probe) + s"$found = false;\n" + pairs(
-          probe,
-          probeIsTail = None,
-          emit,
-          stop = None
-        )
+      case Some(kind) => begin + existence(probe, kind, consumer)
+      case None =>
+        begin + s"$found = false;\n" + pairs(probe, probeIsTail = None, consumer, stop = None)
     }
   }
 
@@ -80,7 +55,7 @@ private[thetajoin] final class JoinCode(
    */
   def ownLoop(
       input: String,
-      emit: Seq[ExprCode] => String,
+      consumer: RowConsumer,
       stop: Option[String],
       goesOn: String
   ): String = {
@@ -88,8 +63,8 @@ private[thetajoin] final class JoinCode(
     val row = ctx.addMutableState("InternalRow", "probeRow", forceInline = true)
     val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
     val canBeTail = role.needsMatchedBuildRows
-    val probe = probeColumns(row, canBeTail)
-    val early = evaluate(probe, task.probeOutput, earlyColumns)
+    val probe = probeRow.columns(row, canBeTail)
+    val early = probeRow.early(probe)
     val leave = stop.map(s => s"if ($s) return;").getOrElse("")
     role.probeExistence match {
       case Some(kind) =>
@@ -97,8 +72,8 @@ private[thetajoin] final class JoinCode(
            |while ($goesOn$input.hasNext()) {
            |  $row = (InternalRow) $input.next();
            |  $early
-           |  ${start(probe)}
-           |  ${existence(probe, kind, emit)}
+           |  ${probeRow.start(probe)}
+           |  ${existence(probe, kind, consumer)}
            |  $leave
            |}""".stripMargin
       case None =>
@@ -111,7 +86,7 @@ private[thetajoin] final class JoinCode(
            |    $begin
            |    $active = true;
            |  }
-           |  ${pairs(probe, if (canBeTail) Some(s"$row == null") else None, emit, stop)}
+           |  ${pairs(probe, if (canBeTail) Some(s"$row == null") else None, consumer, stop)}
            |  $active = false;
            |}""".stripMargin
     }
@@ -128,7 +103,7 @@ private[thetajoin] final class JoinCode(
       input: String,
       canBeTail: Boolean
   ): String = {
-    val first = s"$found = false;\n${start(probe)}"
+    val first = s"$found = false;\n${probeRow.start(probe)}"
     if (!canBeTail) first
     else
       s"""
@@ -140,119 +115,46 @@ private[thetajoin] final class JoinCode(
          |}""".stripMargin
   }
 
-  /** Columns of the row object `row`, read when needed; null if the row is, in the tail. */
-  private def probeColumns(row: String, canBeNull: Boolean): Seq[ExprCode] =
-    task.probeOutput.zipWithIndex.map { case (attribute, ordinal) =>
-      val javaType = CodeGenerator.javaType(attribute.dataType)
-      val value = ctx.freshName("probeValue")
-      val isNull = ctx.freshName("probeIsNull")
-      val read = CodeGenerator.getValue(row, attribute.dataType, ordinal.toString)
-      val tests = Seq(
-        if (canBeNull) Some(s"$row == null") else None,
-        if (attribute.nullable) Some(s"$row.isNullAt($ordinal)") else None
-      ).flatten
-      val variable = JavaCode.variable(value, attribute.dataType)
-      if (tests.isEmpty) ExprCode(code"$javaType $value = $read;", FalseLiteral, variable)
-      else {
-        val default = CodeGenerator.defaultValue(attribute.dataType)
-        val code = code"""
-          boolean $isNull = ${tests.mkString(" || ")};
-          $javaType $value = $isNull ? $default : ($read);"""
-        ExprCode(code, JavaCode.isNullVariable(isNull), variable)
-      }
-    }
-
-  /**
-   * Probe columns that are evaluated once a row, ahead of its candidates: those that conditions and keys read, and
-   * all whose values are primitive. The others are left to whoever consumes a match.
-   */
-  private val earlyColumns: AttributeSet = {
-    val read = (task.probeFilter ++ task.residual ++ task.probeKeys).map(_.references)
-    val primitive = task.probeOutput.filter(a => CodeGenerator.isPrimitiveType(a.dataType))
-    AttributeSet.fromAttributeSets(read) ++ AttributeSet(if (role.pairs) primitive else Nil)
-  }
-
-  /** The code of the needed variables that are not evaluated yet, which are then marked as evaluated. */
-  private def evaluate(
-      variables: Seq[ExprCode],
-      of: Seq[Attribute],
-      needed: AttributeSet
-  ): String = {
-    val pending =
-      variables.zip(of).collect { case (v, a) if needed.contains(a) && v.code.nonEmpty => v }
-    val text = pending.map(_.code.toString).mkString("\n")
-    pending.foreach(_.code = EmptyBlock)
-    text
-  }
-
-  /** Sets `candidates` for a probe row. */
-  def start(probe: Seq[ExprCode]): String = {
-    val key = if (task.keysCanFail) {
-      s"""
-         |try {
-         |  ${startKeys(probe)}
-         |} catch (Exception keyFailed) {
-         |  $candidates.all();
-         |}""".stripMargin
-    } else startKeys(probe)
-    task.probeFilter match {
-      case None => key
-      case Some(filter) =>
-        val passes = generate(filter, probe)
-        s"""
-           |${passes.code}
-           |if (${passes.isNull} || !${passes.value}) {
-           |  $candidates.none();
-           |} else {
-           |  $key
-           |}""".stripMargin
-    }
-  }
-
-  private def startKeys(probe: Seq[ExprCode]): String = task.probeKeys match {
-    case Seq(key) if key.dataType == LongType =>
-      val k = generate(key, probe)
-      s"${k.code}\n" + unlessNull(k.isNull.toString, s"$candidates.probe((long) ${k.value});")
-    case keys =>
-      val bound = keys.map(BindReferences.bindReference(_, attributes(task.probeOutput)))
-      val row = withInput(probe)(GenerateUnsafeProjection.createCode(ctx, bound))
-      val anyNull = if (keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
-      s"${row.code}\n" + unlessNull(anyNull, s"$candidates.probe(${row.value});")
-  }
-
-  private def unlessNull(isNull: String, text: String): String =
-    if (isNull == "false") text else s"if ($isNull) $candidates.none(); else $text"
-
-  private def attributes(output: Seq[Attribute]): AttributeSeq = output
-
-  private def withInput[A](variables: Seq[ExprCode])(body: => A): A = {
-    ctx.currentVars = variables
-    ctx.INPUT_ROW = null
-    body
-  }
-
-  private def generate(e: Expression, probe: Seq[ExprCode]): ExprCode =
-    withInput(probe)(BindReferences.bindReference(e, attributes(task.probeOutput)).genCode(ctx))
-
-  /** All runs of the probe row that `start` was called for, with the padded row if there is no match. */
+  /** All runs of the probe row that `start` was called for. */
   private def pairs(
       probe: Seq[ExprCode],
       probeIsTail: Option[String],
-      emit: Seq[ExprCode] => String,
+      consumer: RowConsumer,
       stop: Option[String]
   ): String = {
-    val p = ctx.freshName("position")
     val end = ctx.freshName("end")
     val emitted = ctx.freshName("emitted")
-    val build = columns.at(p, role.padsProbe)
-    val unchecked = Seq(if (role.padsProbe) Some(s"$p < 0") else None, probeIsTail).flatten
-    val check = residual(probe, build, orElse = "continue;", unless = unchecked)
-    val exists = role.buildExistence.collect { case Existence.Marked =>
-      ExprCode(EmptyBlock, FalseLiteral, JavaCode.variable(s"$candidates.matched()", BooleanType))
+    val search = matching.search(probe, relation.newColumns(), held = None)
+    val (prepare, loops) = consumer.standalone match {
+      case Some(read) => loopMethods(probe, probeIsTail, search, consumer, read, end, emitted)
+      case None => loopInPlace(probe, probeIsTail, search, consumer, stop, end, emitted)
     }
-    val output =
-      if (role.buildExistence.isDefined) build ++ exists else task.outputOrder(probe, build)
-    val text = emit(output)
+    s"""
+       |${search.prepare}
+       |$prepare
+       |while (${nextRun(probeIsTail)}()) {
+       |  final int $end = $until;
+       |  long $emitted = 0L;
+       |  $loops
+       |  $from = $end;
+       |  ${countRun(emitted, probeIsTail)}
+       |}""".stripMargin
+  }
+
+  /** The loop over a run, with the text ahead of all runs. */
+  private def loopInPlace(
+      probe: Seq[ExprCode],
+      probeIsTail: Option[String],
+      search: MatchSearch,
+      consumer: RowConsumer,
+      stop: Option[String],
+      end: String,
+      emitted: String
+  ): (String, String) = {
+    val columns = relation.newColumns()
+    val p = ctx.freshName("position")
+    val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
+    val next = (padded ++ probeIsTail).reduceOption(_ + " || " + _).fold(search)(search.unless)
     val leave = stop.map { s =>
       s"""
          |if ($s) {
@@ -261,21 +163,92 @@ private[thetajoin] final class JoinCode(
          |  return;
          |}""".stripMargin
     }.getOrElse("")
-    s"""
-       |${columns.declareLocals}
-       |while (${nextRun(probeIsTail)}()) {
-       |  final int $end = $until;
-       |  long $emitted = 0L;
-       |  for (int $p = $from; $p < $end; $p++) {
-       |    $check
-       |    $emitted += 1L;
-       |    $text
-       |    $leave
-       |  }
-       |  $from = $end;
-       |  ${countRun(emitted, probeIsTail)}
-       |}""".stripMargin
+    val loop =
+      s"""
+         |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
+         |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(s"$p + 1", end)}) {
+         |  $emitted += 1L;
+         |  ${consumer.emit(output(probe, columns.at(p, padded)))}
+         |  $leave
+         |}""".stripMargin
+    (columns.declareLocals, loop)
   }
+
+  /**
+   * Methods for the loop over a run, which the JIT compiles as a whole, where it compiles a loop in place from its
+   * middle on and with an uncertain result. A run of pairs, and one that is no pair (the padded row, or build rows by
+   * themselves) have methods of their own: columns are null in the second only.
+   */
+  private def loopMethods(
+      probe: Seq[ExprCode],
+      probeIsTail: Option[String],
+      search: MatchSearch,
+      consumer: RowConsumer,
+      read: AttributeSet,
+      end: String,
+      emitted: String
+  ): (String, String) = {
+    val evaluated = ExpressionCode.evaluate(probe, task.probeOutput, read)
+    val kept = new KeptColumns(ctx, task.probeOutput, probe, read)
+    def method(search: MatchSearch, probe: Seq[ExprCode], padded: Option[String]): String = {
+      val columns = relation.newColumns()
+      val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
+      val emit = consumer.emit(output(probe, columns.at(p, padded)))
+      ctx.addNewFunction(
+        name,
+        s"""
+           |private long $name(int from, int until) {
+           |  ${columns.declareLocals}
+           |  ${kept.declareLocals}
+           |  ${padded.map(flag => s"final boolean $flag = from < 0;").mkString}
+           |  long emitted = ${if (search == NoSearch) "until - from" else "0L"};
+           |  ${consumer.enterLoop}
+           |  int $p = from;
+           |  while ($p < until) {
+           |    final int blockEnd = until - $p > ${MatchCode.Block} ? $p + ${MatchCode.Block} : until;
+           |    for ($p = ${search(p, "blockEnd")}; $p < blockEnd; $p = ${search(
+            s"$p + 1",
+            "blockEnd"
+          )}) {
+           |      ${if (search == NoSearch) "" else "emitted += 1L;"}
+           |      $emit
+           |    }
+           |  }
+           |  ${consumer.leaveLoop}
+           |  return emitted;
+           |}""".stripMargin
+      )
+    }
+    val ofPairs = s"$emitted = ${method(search, ofPair(kept.locals), None)}($from, $end);"
+    val noPair = (if (role.padsProbe) Some(s"$from < 0") else None) ++ probeIsTail
+    val loops =
+      if (noPair.isEmpty) ofPairs
+      else {
+        val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
+        s"""
+           |if (${noPair.mkString(" || ")}) {
+           |  $emitted = ${method(NoSearch, kept.locals, padded)}($from, $end);
+           |} else {
+           |  $ofPairs
+           |}""".stripMargin
+      }
+    (s"$evaluated\n${kept.set}", loops)
+  }
+
+  private def output(probe: Seq[ExprCode], build: Seq[ExprCode]): Seq[ExprCode] =
+    role.buildExistence match {
+      case None => task.outputOrder(probe, build)
+      case Some(Existence.Marked) =>
+        val matched = JavaCode.variable(s"$candidates.matched()", BooleanType)
+        build :+ ExprCode(EmptyBlock, FalseLiteral, matched)
+      case Some(_) => build
+    }
+
+  /** Probe columns where there is a probe row: null only if the column is nullable. */
+  private def ofPair(probe: Seq[ExprCode]): Seq[ExprCode] =
+    probe.zip(task.probeOutput).map { case (variable, attribute) =>
+      if (attribute.nullable) variable.copy() else variable.copy(isNull = FalseLiteral)
+    }
 
   /** At the end of a run, or where it is left: `emitted` rows came of it. */
   private def countRun(emitted: String, probeIsTail: Option[String]): String = {
@@ -323,20 +296,22 @@ private[thetajoin] final class JoinCode(
   private def existence(
       probe: Seq[ExprCode],
       kind: Existence,
-      emit: Seq[ExprCode] => String
+      consumer: RowConsumer
   ): String = {
     val matched = ctx.freshName("hasMatch")
     val text = kind match {
-      case Existence.Matched => s"if ($matched) {\n$outputRows.add(1);\n${emit(probe)}\n}"
-      case Existence.Unmatched => s"if (!$matched) {\n$outputRows.add(1);\n${emit(probe)}\n}"
+      case Existence.Matched => s"if ($matched) {\n$outputRows.add(1);\n${consumer.emit(probe)}\n}"
+      case Existence.Unmatched =>
+        s"if (!$matched) {\n$outputRows.add(1);\n${consumer.emit(probe)}\n}"
       case Existence.Marked =>
         val flag =
           ExprCode(EmptyBlock, FalseLiteral, JavaCode.variable(matched, BooleanType))
-        s"$outputRows.add(1);\n${emit(probe :+ flag)}"
+        s"$outputRows.add(1);\n${consumer.emit(probe :+ flag)}"
     }
     s"boolean $matched = false;\n${search(probe, matched)}\n$text"
   }
 
+  /** An error of a pair is held back until the row has no match: where it has one, Spark may not see the other pair. */
   private def search(probe: Seq[ExprCode], matched: String): String =
     if (task.residual.isEmpty)
       s"""
@@ -347,84 +322,24 @@ private[thetajoin] final class JoinCode(
          |}""".stripMargin
     else {
       val p = ctx.freshName("position")
-      val end = ctx.freshName("end")
       val seen = ctx.freshName("seen")
-      val check = residual(probe, columns.at(p, padded = false), orElse = "continue;")
+      val held =
+        if (matching.canFail) Some(ctx.addMutableState("Exception", "heldError")) else None
+      val search = matching.search(probe, relation.newColumns(), held)
+      val throwHeld = held.map { error =>
+        s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"
+      }.getOrElse("")
       s"""
-         |${columns.declareLocals}
+         |${held.map(error => s"$error = null;").getOrElse("")}
+         |${search.prepare}
          |long $seen = 0L;
          |while (!$matched && $candidates.next()) {
-         |  int $p = $candidates.from();
-         |  final int $end = $candidates.until();
-         |  $seen -= $p;
-         |  for (; !$matched && $p < $end; $p++) {
-         |    $check
-         |    $matched = true;
-         |  }
-         |  $seen += $p;
+         |  int $p = ${search(s"$candidates.from()", s"$candidates.until()")};
+         |  $matched = $p < $candidates.until();
+         |  $seen += $p - $candidates.from() + ($matched ? 1 : 0);
          |}
+         |$throwHeld
          |$candidateRows.add($seen);
          |if ($matched) $matchedRows.add(1);""".stripMargin
     }
-
-  /**
-   * Evaluates the build columns that the residual reads, and runs `orElse` unless each conjunct is true. A conjunct
-   * that is null ends the check as well as a false one: the pair can't match, whatever comes after it.
-   */
-  def residual(
-      probe: Seq[ExprCode],
-      build: Seq[ExprCode],
-      orElse: String,
-      unless: Seq[String] = Nil
-  ): String =
-    if (task.residual.isEmpty) ""
-    else {
-      val variables = probe ++ build
-      val schema = attributes(task.probeOutput ++ task.stored)
-      val needed = AttributeSet.fromAttributeSets(task.residual.map(_.references))
-      val load = evaluate(build, task.stored, needed)
-      val checks = task.residual.map { conjunct =>
-        val c = withInput(variables)(BindReferences.bindReference(conjunct, schema).genCode(ctx))
-        val fails = if (c.isNull == FalseLiteral) s"!${c.value}" else s"${c.isNull} || !${c.value}"
-        s"${c.code}\nif ($fails) $orElse"
-      }.mkString("\n")
-      if (unless.isEmpty) s"$load\n$checks"
-      else s"$load\nif (!(${unless.mkString(" || ")})) {\n$checks\n}"
-    }
-
-  /**
-   * A method `void mark(InternalRow row, UnmatchedRows unmatched)` that marks the build rows which match a probe row,
-   * looking only at those without a match.
-   */
-  def markMethod(row: String, unmatched: String): String = {
-    ctx.INPUT_ROW = null
-    val probe = probeColumns(row, canBeNull = false)
-    val needed = AttributeSet.fromAttributeSets(
-      (task.probeFilter ++ task.residual ++ task.probeKeys).map(_.references)
-    )
-    val early = evaluate(probe, task.probeOutput, needed)
-    val begin = start(probe)
-    val p = ctx.freshName("position")
-    val end = ctx.freshName("end")
-    val inRun =
-      if (task.residual.isEmpty) s"$unmatched.markRun($candidates.from(), $candidates.until());"
-      else {
-        val check = residual(probe, columns.at(p, padded = false), orElse = "continue;")
-        s"""
-           |final int $end = $candidates.until();
-           |for (int $p = $unmatched.next($candidates.from()); $p < $end; $p = $unmatched.next($p + 1)) {
-           |  $check
-           |  $unmatched.mark($p);
-           |}""".stripMargin
-      }
-    s"""
-       |public void mark(InternalRow $row, ${classOf[UnmatchedRows].getName} $unmatched) {
-       |  $early
-       |  $begin
-       |  ${columns.declareLocals}
-       |  while ($candidates.next()) {
-       |    $inRun
-       |  }
-       |}""".stripMargin
-  }
 }

@@ -40,7 +40,7 @@ private[thetajoin] object MatchMarker extends Logging {
 
   private def generated(task: JoinTask, broadcast: Broadcast[ThetaRelation]): MatchMarkerFactory = {
     val ctx = new CodegenContext
-    val body = new JoinCode(ctx, task, broadcast, _ => "").markMethod("row", "unmatched")
+    val body = new MarkCode(ctx, task, broadcast).method("row", "unmatched")
     val text = s"""
       public Object generate(Object[] references) { return new GeneratedMarker(references); }
 
@@ -75,13 +75,15 @@ private[thetajoin] object MatchMarker extends Logging {
       extends MatchMarkerFactory {
     override def newMarker(partition: Int): MatchMarker = {
       val finder = new MatchFinder(task, broadcast.value, partition)
+      val holdsErrors = task.role.buildExistence.isDefined
       (row: InternalRow, unmatched: UnmatchedRows) => {
         finder.start(row)
         while (finder.candidates.next()) {
           val until = finder.candidates.until
           var p = unmatched.next(finder.candidates.from)
           while (p < until) {
-            if (finder.matches(row, p)) unmatched.mark(p)
+            try if (finder.matches(row, p)) unmatched.mark(p)
+            catch { case NonFatal(e) if holdsErrors => unmatched.hold(p, e) }
             p = unmatched.next(p + 1)
           }
         }

@@ -7,6 +7,8 @@ package thetajoin.driver
  */
 final class UnmatchedRows(rows: Int) {
   private val skip = Array.range(0, rows + 1)
+  private var failed: Array[Long] = _
+  private var firstError: Throwable = _
 
   /** The first unmatched position from `position` on; `rows` if there is none. */
   def next(position: Int): Int = {
@@ -28,10 +30,26 @@ final class UnmatchedRows(rows: Int) {
     }
   }
 
+  /** A pair of the row raised an error, which counts only if the row has no match anywhere. */
+  def hold(position: Int, error: Throwable): Unit = {
+    if (failed == null) {
+      failed = new Array[Long]((rows + 63) >> 6)
+      firstError = error
+    }
+    failed(position >> 6) |= 1L << position
+  }
+
   def isEmpty: Boolean = next(0) == rows
 
-  /** A bit for each position of `[from, until)`, set if matched; `from` is a multiple of 64. */
-  def matchedBits(from: Int, until: Int): Array[Long] = {
+  /** What was found for the positions of `[from, until)`; `from` is a multiple of 64. */
+  def slice(from: Int, until: Int): MatchedSlice = {
+    val words = (until - from + 63) >> 6
+    val held = if (failed == null) null
+    else java.util.Arrays.copyOfRange(failed, from >> 6, (from >> 6) + words)
+    MatchedSlice(matchedBits(from, until), held, firstError)
+  }
+
+  private def matchedBits(from: Int, until: Int): Array[Long] = {
     val bits = new Array[Long]((until - from + 63) >> 6)
     var p = from
     while (p < until) {
@@ -40,4 +58,22 @@ final class UnmatchedRows(rows: Int) {
     }
     bits
   }
+}
+
+/**
+ * What one task found for a slice of build rows.
+ *
+ * @param matched a bit for each row
+ * @param failed a bit for each row that was part of a pair which raised an error; null if there is none
+ * @param error the first of those errors
+ */
+private[driver] final case class MatchedSlice(
+    matched: Array[Long],
+    failed: Array[Long],
+    error: Throwable
+) {
+
+  /** Whether an error counts: a row that failed is not among those with a match in any task. */
+  def raises(matchedAnywhere: Array[Long]): Boolean =
+    failed != null && failed.indices.exists(i => (failed(i) & ~matchedAnywhere(i)) != 0)
 }

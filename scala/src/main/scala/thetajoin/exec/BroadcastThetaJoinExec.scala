@@ -25,7 +25,6 @@ import thetajoin.rowstore.ThetaRelation
  * @param indexed the conjuncts that the index answers
  * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
  * @param probeKeys, probeFilter see [[JoinTask]]
- * @param spreads whether probe rows may be spread over more partitions than they come in
  */
 final class BroadcastThetaJoinExec(
     left: SparkPlan,
@@ -38,7 +37,7 @@ final class BroadcastThetaJoinExec(
     val probeKeys: Seq[Expression],
     val probeFilter: Option[Expression],
     val mode: ThetaBroadcastMode,
-    val spreads: Boolean
+    val spread: Spread
 ) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition) {
 
   private val (probe, build) = buildSide match {
@@ -70,7 +69,7 @@ final class BroadcastThetaJoinExec(
     case 7 => probeKeys
     case 8 => probeFilter
     case 9 => mode
-    case 10 => spreads
+    case 10 => spread
     case inherited => super.productElement(inherited)
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
@@ -99,7 +98,7 @@ final class BroadcastThetaJoinExec(
       probeKeys,
       probeFilter,
       mode,
-      spreads
+      spread
     )
     join.copyTagsFrom(this)
     join
@@ -110,12 +109,15 @@ final class BroadcastThetaJoinExec(
     case BuildRight => UnspecifiedDistribution :: BroadcastDistribution(mode) :: Nil
   }
 
+  private def mayMoveRows: Boolean = spread != Spread.Never
+
   /** Spread rows are nowhere in particular; nor are build rows that are appended. */
   override def outputPartitioning: Partitioning =
-    if (spreads || role.needsMatchedBuildRows) UnknownPartitioning(0) else probe.outputPartitioning
+    if (mayMoveRows || role.needsMatchedBuildRows) UnknownPartitioning(0)
+    else probe.outputPartitioning
 
   override def outputOrdering: Seq[SortOrder] =
-    if (spreads || role.needsMatchedBuildRows) Nil else probe.outputOrdering
+    if (mayMoveRows || role.needsMatchedBuildRows) Nil else probe.outputOrdering
 
   override def nodeName: String = "BroadcastThetaJoin"
 
@@ -141,6 +143,9 @@ final class BroadcastThetaJoinExec(
 
   // ---- How probe rows come in -------------------------------------------------------------------
 
+  /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
+  def emitsPairs: Boolean = !role.oneRowAtMost
+
   /** Whether the generated stage below ends at this join, so that it produces its own loop. */
   def ownsLoop: Boolean = probe match {
     case _: ProbeRowsExec | InputAdapter(_: ProbeRowsExec) => true
@@ -149,7 +154,7 @@ final class BroadcastThetaJoinExec(
 
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
-    role.needsMatchedBuildRows || spreads || !(consumedInPlace || role.oneRowAtMost)
+    role.needsMatchedBuildRows || mayMoveRows || !(consumedInPlace || role.oneRowAtMost)
 
   def withOwnLoop: BroadcastThetaJoinExec = buildSide match {
     case BuildLeft => withChildren(left, ProbeRowsExec(right))
@@ -162,22 +167,26 @@ final class BroadcastThetaJoinExec(
   private def joinInput(broadcast: Broadcast[ThetaRelation]): RDD[InternalRow] = {
     val rows = probe.execute()
     val cores = sparkContext.defaultParallelism
-    val tooFew = spreads && rows.getNumPartitions < cores
+    val spreads = spread match {
+      case Spread.Never => false
+      case Spread.OverIdleCores => rows.getNumPartitions < cores
+      case Spread.Evenly => cores > 1
+    }
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
     val readTwice = role.needsMatchedBuildRows && role.pairs
-    val spread =
-      if (tooFew || readTwice)
+    val input =
+      if (spreads || readTwice)
         ProbeInput.spread(
           rows,
           probe.output.map(_.dataType),
           math.max(cores, rows.getNumPartitions)
         )
       else rows
-    if (!role.needsMatchedBuildRows) spread
+    if (!role.needsMatchedBuildRows) input
     else {
       val marker = MatchMarker.factory(task, broadcast, conf.wholeStageEnabled)
-      val tail = BuildTailRdd(spread, broadcast, marker, BuildTailRdd.emits(role))
-      if (role.pairs) new UnionRDD(sparkContext, Seq(spread, tail)) else tail
+      val tail = BuildTailRdd(input, broadcast, marker, BuildTailRdd.emits(role))
+      if (role.pairs) new UnionRDD(sparkContext, Seq(input, tail)) else tail
     }
   }
 
@@ -215,6 +224,14 @@ final class BroadcastThetaJoinExec(
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
+  private def consumer(ctx: CodegenContext): RowConsumer = parent match {
+    case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))
+    case _ =>
+      new RowConsumer {
+        override def emit(row: Seq[ExprCode]): String = consume(ctx, row)
+      }
+  }
+
   private def joinCode(ctx: CodegenContext): JoinCode = {
     val broadcast = relation()
     postBuildMetrics(broadcast.value)
@@ -232,11 +249,11 @@ final class BroadcastThetaJoinExec(
       )
       val stop = if (parent.needStopCheck) Some("shouldStop()") else None
       val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
-      joinCode(ctx).ownLoop(input, consume(ctx, _), stop, goesOn)
+      joinCode(ctx).ownLoop(input, consumer(ctx), stop, goesOn)
     }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
-    joinCode(ctx).fused(input, consume(ctx, _))
+    joinCode(ctx).fused(input, consumer(ctx))
 }
 
 object BroadcastThetaJoinExec {

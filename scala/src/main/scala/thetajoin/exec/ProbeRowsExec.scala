@@ -35,6 +35,8 @@ object IsolateProbe extends Rule[SparkPlan] {
       val below =
         join.mapChildren(isolate(_, consumedInPlace = false)).asInstanceOf[BroadcastThetaJoinExec]
       if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop else below
+    case PairAggregateExec.OverPairs(aggregate, join) =>
+      PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = true))
     case _: ProjectExec | _: FilterExec => plan.mapChildren(isolate(_, consumedInPlace))
     case _ => plan.mapChildren(isolate(_, consumedInPlace = false))

@@ -67,7 +67,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       choice.offer.probeKeys,
       choice.probeFilter.reduceOption(And(_, _)),
       mode(join, choice),
-      choice.spreads
+      choice.spread
     )
 
   private[exec] def mode(join: Join, choice: Choice): ThetaBroadcastMode = {

@@ -19,6 +19,11 @@ private[planner] object BuildSides {
       hinted(join).map(Right(_)).getOrElse(bySize(join, conf))
     }
 
+  def probe(join: Join, side: BuildSide): LogicalPlan = side match {
+    case BuildLeft => join.right
+    case BuildRight => join.left
+  }
+
   def built(join: Join, side: BuildSide): LogicalPlan = side match {
     case BuildLeft => join.left
     case BuildRight => join.right

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.accelerator.Offer
-import thetajoin.driver.JoinRole
+import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.Reason
 
 /** What became of a join: the choice, or why there is none, with every accelerator that lost and why. */
@@ -20,7 +20,6 @@ final case class Loser(accelerator: String, reason: Reason) {
  * @param probeFilter conjuncts tested once for each probe row
  * @param buildFilter conjuncts tested once for each build row
  * @param residual conjuncts tested on candidates, in plan order
- * @param spreads whether probe rows may be spread over more partitions than they come in
  */
 final case class Choice(
     accelerator: String,
@@ -30,5 +29,5 @@ final case class Choice(
     probeFilter: Seq[Expression],
     buildFilter: Seq[Expression],
     residual: Seq[Expression],
-    spreads: Boolean
+    spread: Spread
 )

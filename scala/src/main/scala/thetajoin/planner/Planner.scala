@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 import thetajoin.Settings
 import thetajoin.accelerator.{Accelerator, Offer, Registry}
 import thetajoin.condition.{ConditionAnalysis, JoinShape, OneSided}
-import thetajoin.driver.JoinRole
+import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -108,8 +108,17 @@ object Planner {
       ofProbe.map(_.source),
       ofBuild.map(_.source),
       residual,
-      spreads = !existenceOnly && estimatedRows(BuildSides.built(join, side)) >= ManyRows
+      if (existenceOnly) Spread.Never else spread(join, side, offer)
     )
+  }
+
+  private def spread(join: Join, side: BuildSide, offer: Offer): Spread = {
+    val build = estimatedRows(BuildSides.built(join, side))
+    val probe = estimatedRows(BuildSides.probe(join, side))
+    if (build < ManyRows) Spread.Never
+    else if (offer.served.nonEmpty && probe <= FewProbeRows && probe * build >= ManyPairs)
+      Spread.Evenly
+    else Spread.OverIdleCores
   }
 
   private def estimatedRows(plan: LogicalPlan): BigInt = {
@@ -120,4 +129,8 @@ object Planner {
 
   /** Candidates of a probe row from which on moving the row to another core costs less than looking at them. */
   private val ManyRows: BigInt = BigInt(1000)
+
+  /** Moving these takes some hundredths of a second, and looking at so many pairs some tenths. */
+  private val FewProbeRows: BigInt = BigInt(100000)
+  private val ManyPairs: BigInt = BigInt(100000000)
 }

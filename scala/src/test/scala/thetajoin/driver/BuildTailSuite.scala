@@ -37,7 +37,7 @@ class BuildTailSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val (unmatched, expected) = marked(marks)
       def emitted(kind: Existence) = (0 until Rows by slice).flatMap { first =>
         val end = math.min(first + slice, Rows)
-        positions(new BuildTail(unmatched.matchedBits(first, end), first, end, kind))
+        positions(new BuildTail(unmatched.slice(first, end).matched, first, end, kind))
       }
       assert(emitted(Existence.Matched).map(_._1).toSet == expected)
       assert(emitted(Existence.Unmatched).map(_._1).toSet == (0 until Rows).toSet -- expected)

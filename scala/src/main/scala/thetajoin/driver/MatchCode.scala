@@ -1,0 +1,108 @@
+package thetajoin.driver
+
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
+
+import thetajoin.condition.Safety
+
+/** The residual as Java text: on one candidate, and as a search for the next match. */
+private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
+  private val schema: AttributeSeq = task.probeOutput ++ task.stored
+  private val read = AttributeSet.fromAttributeSets(task.residual.map(_.references))
+
+  val canFail: Boolean = !task.residual.forall(Safety.cannotFail)
+
+  /**
+   * Evaluates the build columns that the residual reads, and runs `orElse` unless each conjunct is true. A conjunct
+   * that is null ends the check as well as a false one: the pair can't match, whatever comes after it.
+   */
+  def check(probe: Seq[ExprCode], build: Seq[ExprCode], orElse: String): String = {
+    val load = ExpressionCode.evaluate(build, task.stored, read)
+    val checks = task.residual.map { conjunct =>
+      val c = ExpressionCode(ctx, conjunct, schema, probe ++ build)
+      s"${c.code}\nif (${ExpressionCode.isFalse(c)}) $orElse"
+    }
+    (load +: checks).mkString("\n")
+  }
+
+  /**
+   * The search for the next match, in a method of its own: the JIT makes the same tight code of it however much is
+   * done with a match. Its loop is in blocks that are shorter than the stretches into which the JIT would otherwise cut
+   * it (LoopStripMiningIter, 1000), which costs up to twice the time where matches are rare.
+   *
+   * @param probe evaluated columns of the probe row
+   * @param held the field for the first error of a probe row, if an error is to wait until the row has no match
+   */
+  def search(probe: Seq[ExprCode], columns: BuildColumns, held: Option[String]): MatchSearch =
+    if (task.residual.isEmpty) NoSearch
+    else {
+      val name = ctx.freshName("nextMatch")
+      val p = ctx.freshName("position")
+      val until = ctx.freshName("until")
+      val blockEnd = ctx.freshName("blockEnd")
+      val kept = new KeptColumns(ctx, task.probeOutput, probe, read)
+      val test = s"${check(kept.locals, columns.at(p), orElse = "continue;")}\nreturn $p;"
+      val guarded = held.filter(_ => canFail).fold(test) { error =>
+        s"""
+           |try {
+           |  $test
+           |} catch (Exception failed) {
+           |  if ($error == null) $error = failed;
+           |}""".stripMargin
+      }
+      val method = ctx.addNewFunction(
+        name,
+        s"""
+           |private int $name(int $p, int $until) {
+           |  ${columns.declareLocals}
+           |  ${kept.declareLocals}
+           |  while ($p < $until) {
+           |    final int $blockEnd = $until - $p > ${MatchCode.Block} ? $p + ${MatchCode.Block} : $until;
+           |    for (; $p < $blockEnd; $p++) {
+           |      $guarded
+           |    }
+           |  }
+           |  return $until;
+           |}""".stripMargin
+      )
+      new MethodSearch(method, kept.set)
+    }
+}
+
+private object MatchCode {
+  final val Block = 512
+}
+
+/** How generated code moves to the next match. */
+private[driver] sealed trait MatchSearch {
+
+  /** Run for each probe row ahead of the first search. */
+  def prepare: String
+
+  /** An expression: the first match in `[from, until)`; `until` if there is none. */
+  def apply(from: String, until: String): String
+
+  /** The same, but no candidate is checked where a condition holds. */
+  def unless(condition: String): MatchSearch = this match {
+    case NoSearch => NoSearch
+    case search => new ConditionalSearch(search, condition)
+  }
+}
+
+/** Every candidate matches. */
+private[driver] case object NoSearch extends MatchSearch {
+  override def prepare: String = ""
+  override def apply(from: String, until: String): String = from
+}
+
+private[driver] final class MethodSearch(method: String, override val prepare: String)
+    extends MatchSearch {
+  override def apply(from: String, until: String): String = s"$method($from, $until)"
+}
+
+private[driver] final class ConditionalSearch(search: MatchSearch, unless: String)
+    extends MatchSearch {
+  override def prepare: String = search.prepare
+  override def apply(from: String, until: String): String =
+    s"(($unless) ? $from : ${search(from, until)})"
+}

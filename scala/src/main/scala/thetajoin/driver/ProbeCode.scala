@@ -1,0 +1,82 @@
+package thetajoin.driver
+
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
+import org.apache.spark.sql.types.LongType
+
+/** A probe row as Java text: its columns, its own condition, its keys and so its candidates. */
+private[driver] final class ProbeCode(ctx: CodegenContext, task: JoinTask, candidates: String) {
+  private val schema: AttributeSeq = task.probeOutput
+
+  /** Columns of the row object `row`, read when needed; null if the row is, in the tail. */
+  def columns(row: String, canBeNull: Boolean): Seq[ExprCode] =
+    task.probeOutput.zipWithIndex.map { case (attribute, ordinal) =>
+      val javaType = CodeGenerator.javaType(attribute.dataType)
+      val value = ctx.freshName("probeValue")
+      val isNull = ctx.freshName("probeIsNull")
+      val read = CodeGenerator.getValue(row, attribute.dataType, ordinal.toString)
+      val tests = Seq(
+        if (canBeNull) Some(s"$row == null") else None,
+        if (attribute.nullable) Some(s"$row.isNullAt($ordinal)") else None
+      ).flatten
+      val variable = JavaCode.variable(value, attribute.dataType)
+      if (tests.isEmpty) ExprCode(code"$javaType $value = $read;", FalseLiteral, variable)
+      else {
+        val default = CodeGenerator.defaultValue(attribute.dataType)
+        val code = code"""
+          boolean $isNull = ${tests.mkString(" || ")};
+          $javaType $value = $isNull ? $default : ($read);"""
+        ExprCode(code, JavaCode.isNullVariable(isNull), variable)
+      }
+    }
+
+  /**
+   * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions and keys read, and all
+   * whose values are primitive if pairs consume them. The others are left to whoever consumes a match.
+   */
+  def early(probe: Seq[ExprCode]): String = {
+    val read = (task.probeFilter ++ task.residual ++ task.probeKeys).map(_.references)
+    val primitive = task.probeOutput.filter(a => CodeGenerator.isPrimitiveType(a.dataType))
+    val needed =
+      AttributeSet.fromAttributeSets(read) ++ AttributeSet(if (task.role.pairs) primitive else Nil)
+    ExpressionCode.evaluate(probe, task.probeOutput, needed)
+  }
+
+  /** Sets `candidates` for a probe row. */
+  def start(probe: Seq[ExprCode]): String = {
+    val key = if (task.keysCanFail) {
+      s"""
+         |try {
+         |  ${startKeys(probe)}
+         |} catch (Exception keyFailed) {
+         |  $candidates.all();
+         |}""".stripMargin
+    } else startKeys(probe)
+    task.probeFilter match {
+      case None => key
+      case Some(filter) =>
+        val passes = ExpressionCode(ctx, filter, schema, probe)
+        s"""
+           |${passes.code}
+           |if (${ExpressionCode.isFalse(passes)}) {
+           |  $candidates.none();
+           |} else {
+           |  $key
+           |}""".stripMargin
+    }
+  }
+
+  private def startKeys(probe: Seq[ExprCode]): String = task.probeKeys match {
+    case Seq(key) if key.dataType == LongType =>
+      val k = ExpressionCode(ctx, key, schema, probe)
+      s"${k.code}\n" + unlessNull(k.isNull.toString, s"$candidates.probe((long) ${k.value});")
+    case keys =>
+      val row = ExpressionCode.row(ctx, keys, schema, probe)
+      val anyNull = if (keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
+      s"${row.code}\n" + unlessNull(anyNull, s"$candidates.probe(${row.value});")
+  }
+
+  private def unlessNull(isNull: String, text: String): String =
+    if (isNull == "false") text else s"if ($isNull) $candidates.none(); else $text"
+}

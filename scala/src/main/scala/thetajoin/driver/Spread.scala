@@ -1,0 +1,16 @@
+package thetajoin.driver
+
+/** Whether probe rows are moved to other partitions than they come in. The work of a join is pairs, not rows. */
+sealed trait Spread
+
+object Spread {
+
+  /** Rows stay where they are. */
+  case object Never extends Spread
+
+  /** Where there are fewer partitions than cores. */
+  case object OverIdleCores extends Spread
+
+  /** Always: rows are few and pairs many, and an index gives neighbouring rows unlike numbers of candidates. */
+  case object Evenly extends Spread
+}

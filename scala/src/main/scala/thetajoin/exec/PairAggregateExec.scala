@@ -1,0 +1,105 @@
+package thetajoin.exec
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.aggregate.{
+  AggregateExpression,
+  DeclarativeAggregate,
+  Partial
+}
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.aggregate.HashAggregateExec
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import thetajoin.driver.RowConsumer
+import thetajoin.rowstore.RowStore
+
+/**
+ * The partial aggregate without grouping keys right above a join. Spark keeps its buffers in fields, and a field that
+ * is read and written for each pair costs more than the pair; here they are local variables of the loop over pairs. The
+ * functions' own expressions do the work, so that results and errors are Spark's.
+ *
+ * @param replaced Spark's node, for output, and for execution without generated code
+ */
+final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan)
+    extends UnaryExecNode
+    with BlockingOperatorWithCodegen {
+
+  override def output: Seq[Attribute] = replaced.output
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    PairAggregateExec.OutputRows ->
+      SQLMetrics.createMetric(sparkContext, "number of output rows")
+  )
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
+
+  /** Inputs are evaluated here, so that the code stays in the method that holds the buffers. */
+  override def usedInputs: AttributeSet = AttributeSet.empty
+
+  override protected def doExecute(): RDD[InternalRow] =
+    replaced.withNewChildren(Seq(child)).execute()
+
+  @transient private var buffers: AggregateBuffers = _
+
+  override protected def doProduce(ctx: CodegenContext): String = {
+    val done = ctx.addMutableState("boolean", "aggregated", forceInline = true)
+    buffers = new AggregateBuffers(
+      ctx,
+      replaced.aggregateExpressions.map(_.aggregateFunction.asInstanceOf[DeclarativeAggregate]),
+      child.output
+    )
+    s"""
+       |if (!$done) {
+       |  $done = true;
+       |  ${buffers.initialize}
+       |  ${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
+       |  ${metricTerm(ctx, PairAggregateExec.OutputRows)}.add(1);
+       |  ${consume(ctx, buffers.results)}
+       |}""".stripMargin
+  }
+
+  /** Takes the rows of the join below. */
+  private[exec] def consumer(consume: Seq[ExprCode] => String): RowConsumer = new RowConsumer {
+    override def emit(row: Seq[ExprCode]): String = consume(row)
+    override def enterLoop: String = buffers.load
+    override def leaveLoop: String = buffers.store
+    override def standalone: Option[AttributeSet] = Some(buffers.read)
+  }
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
+    evaluateRequiredVariables(child.output, input, buffers.read) + buffers.update(input)
+
+  override protected def withNewChildInternal(newChild: SparkPlan): PairAggregateExec =
+    copy(child = newChild)
+}
+
+object PairAggregateExec {
+  private val OutputRows = "numOutputRows"
+
+  /** An aggregate that this class can replace, and the join whose pairs it takes. */
+  object OverPairs {
+    def unapply(plan: SparkPlan): Option[(HashAggregateExec, BroadcastThetaJoinExec)] = plan match {
+      case aggregate: HashAggregateExec
+          if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.nonEmpty &&
+            aggregate.aggregateExpressions.forall(local) =>
+        join(aggregate.child).filter(_.emitsPairs).map((aggregate, _))
+      case _ => None
+    }
+  }
+
+  private def local(e: AggregateExpression): Boolean =
+    e.mode == Partial && !e.isDistinct && e.filter.isEmpty && (e.aggregateFunction match {
+      case f: DeclarativeAggregate =>
+        f.aggBufferAttributes.forall(a => RowStore.isFlat(a.dataType)) && f.deterministic
+      case _ => false
+    })
+
+  private def join(plan: SparkPlan): Option[BroadcastThetaJoinExec] = plan match {
+    case join: BroadcastThetaJoinExec => Some(join)
+    case ProjectExec(columns, child) if columns.forall(_.isInstanceOf[Attribute]) => join(child)
+    case _ => None
+  }
+}
