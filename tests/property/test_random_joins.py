@@ -6,7 +6,6 @@ alike; loops in Python, for whole numbers.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -32,7 +31,6 @@ SESSION = {
     "spark.sql.timeType.enabled": "true",
     "spark.sql.session.timeZone": "America/Los_Angeles",
 }
-EXISTENCE_JOINS = ("LEFT SEMI JOIN", "LEFT ANTI JOIN", "MARK", "MARK OR")
 OFF = {**SESSION, **MATRIX["interpreted"], ENABLED: "false"}
 
 
@@ -96,8 +94,8 @@ class Comparison:
             # Spark itself breaks down on the query, with internal errors as in NestedColumnAliasing.
             self.covered["faults of Spark"] += 1
             return None
-        if off.error or (on.error and self.stops_before_an_error(query)):
-            # Pairs that an index leaves out may be the ones that raise.
+        if off.error:
+            # Pairs that we leave out may be the ones that raise.
             self.covered["errors"] += 1
             return on.error if on.error and not _is_user_error(on.error) else None
         return (
@@ -105,17 +103,6 @@ class Comparison:
             or self.plan(query, off, on)
             or self.rows(query, case, on)
         )
-
-    def stops_before_an_error(self, query: Query) -> bool:
-        """Whether some pair raises, but Spark found a match before it.
-
-        An existence join stops at the first match, and an index visits candidates in another order.
-        """
-        if query.join not in EXISTENCE_JOINS:
-            return False
-        self.confs.apply({**self.confs.applied, ENABLED: "false"})
-        every_pair = dataclasses.replace(query, join="LEFT JOIN", output="ids")
-        return execute(self.spark, every_pair.sql()).error is not None
 
     def plan(self, query: Query, off: Outcome, on: Outcome) -> str | None:
         """Where Spark alone has a nested loop, there must be an accelerator; an index where one serves."""

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoi
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.driver.JoinMetrics
+import thetajoin.driver.{JoinMetrics, Spread}
 import thetajoin.{Settings, SharedSession}
 
 /** How the node behaves as a part of Spark's plans. */
@@ -113,6 +113,28 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("an error of a pair waits until its row has no match") {
+    spark.sql("SELECT * FROM VALUES (5), (7), (3) AS t(x)").createOrReplaceTempView("l")
+    spark.sql("SELECT * FROM VALUES (5), (3), (2), (7) AS t(y)").createOrReplaceTempView("r")
+    for {
+      side <- Seq("l", "r")
+      codegen <- Seq("true", "false")
+    } withConf("spark.sql.codegen.wholeStage" -> codegen, "spark.sql.ansi.enabled" -> "true") {
+      def rows(limit: Int) = {
+        val query = spark.sql(
+          s"SELECT /*+ BROADCAST($side) */ x FROM l LEFT SEMI JOIN r ON 6 / (x - y) > $limit"
+        )
+        val plan = executed(query)
+        assert(thetaJoins(plan).map(_.mode.accelerator) == Seq("nestedloop"))
+        query.collect().map(_.getInt(0)).toSet
+      }
+      assert(rows(limit = 1) == Set(5, 7, 3))
+      val error = intercept[Exception](rows(limit = 4))
+      assert(Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
+        .exists(e => e.getMessage.contains("DIVIDE_BY_ZERO")))
+    }
+  }
+
   test("a probe row's matches are never held together") {
     // One probe row with 20 million matches: held together they would take over 600 MB.
     spark.range(0, 20000000, 1, 1).createOrReplaceTempView("many")
@@ -122,6 +144,39 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(query.queryExecution.executedPlan.toString.contains("BroadcastThetaJoin"))
     val first = query.queryExecution.toRdd.mapPartitions(_.take(5).map(_.getLong(1))).collect()
     assert(first.length == 5)
+  }
+
+  test("an aggregate without keys takes pairs in the join's loop") {
+    def aggregates(sql: String) = {
+      val plan = executed(spark.sql(sql))
+      assert(thetaJoins(plan).size == 1)
+      collect(plan) { case p: PairAggregateExec => p }
+    }
+    val sums = "count(*), sum(a.v), min(b.v)"
+    Seq("true", "false").foreach { adaptive =>
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        for (kind <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")) {
+          val sql = s"SELECT $sums FROM a $kind b ON a.v > b.v"
+          val Seq(aggregate) = aggregates(sql): @unchecked
+          assert(aggregate.metrics("numOutputRows").value > 0)
+          assertSame(sql, "piecewise")
+        }
+        assert(aggregates(s"SELECT a.w, $sums FROM a JOIN b ON a.v > b.v GROUP BY a.w").isEmpty)
+        assert(aggregates("SELECT sum(DISTINCT a.v) FROM a JOIN b ON a.v > b.v").isEmpty)
+        assert(aggregates("SELECT count(*) FROM a LEFT SEMI JOIN b ON a.v > b.v").isEmpty)
+        withConf("spark.sql.codegen.wholeStage" -> "false") {
+          assert(aggregates(s"SELECT $sums FROM a JOIN b ON a.v > b.v").isEmpty)
+        }
+      }
+    }
+  }
+
+  test("few probe rows with many candidates are dealt out evenly") {
+    spark.range(0, 40000, 1, 2).createOrReplaceTempView("ordered")
+    val sql = "SELECT count(*) FROM ordered x JOIN ordered y ON x.id > y.id"
+    assert(thetaJoins(executed(spark.sql(sql))).map(_.spread) == Seq(Spread.Evenly))
+    assert(thetaJoins(executed(spark.sql(join))).map(_.spread) == Seq(Spread.Never))
+    assert(spark.sql(sql).head().getLong(0) == 40000L * 39999 / 2)
   }
 
   test("rows survive a Kryo-serialized broadcast") {
