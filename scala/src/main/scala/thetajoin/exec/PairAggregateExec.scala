@@ -85,7 +85,7 @@ object PairAggregateExec {
       case aggregate: HashAggregateExec
           if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.nonEmpty &&
             aggregate.aggregateExpressions.forall(local) =>
-        join(aggregate.child).filter(_.emitsPairs).map((aggregate, _))
+        join(aggregate.child).filter(j => j.emitsPairs && j.output.nonEmpty).map((aggregate, _))
       case _ => None
     }
   }
