@@ -44,6 +44,8 @@ object Planner {
     else if (condition.exists(!_.deterministic)) Some(ReasonCode.Nondeterministic())
     else if (condition.exists(_.exists(_.isInstanceOf[PlanExpression[_]])))
       Some(ReasonCode.SubqueryInCondition())
+    else if (join.missingInput.nonEmpty)
+      Some(ReasonCode.MissingColumn(join.missingInput.mkString(", ")))
     else if (asksForCartesian(join.hint)) Some(ReasonCode.Hinted("SHUFFLE_REPLICATE_NL"))
     else equiJoin(join)
   }

@@ -65,6 +65,12 @@ object ReasonCode {
         "No index orders values of this type",
         "Compare a field or a cast of it instead."
       )
+  case object MissingColumn
+      extends ReasonCode(
+        "MISSING_COLUMN",
+        "Spark's optimizer took away a column that the condition reads, and the join fails once it has a row",
+        "SET spark.sql.optimizer.nestedSchemaPruning.enabled=false."
+      )
   case object NoAccelerator
       extends ReasonCode(
         "NO_ACCELERATOR",
@@ -129,6 +135,7 @@ object ReasonCode {
     Hinted,
     KeyCollation,
     KeyType,
+    MissingColumn,
     NoAccelerator,
     NoComparison,
     Nondeterministic,
