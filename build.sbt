@@ -18,7 +18,7 @@ val sparkJavaOptions = Seq(
   "sun.util.calendar"
 ).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
 
-// A separate jar with the accelerator with an accelerator of your own, as an example.
+// An accelerator of a third party, as an example, in a jar of its own.
 lazy val example = (project in file("tests/example-accelerator"))
   .dependsOn(root % Provided)
   .settings(

@@ -61,7 +61,6 @@ final class InterpretedJoin(
     }
   }
 
-  /** An error of a pair is held back until the row has no match: where it has one, Spark may not see the other pair. */
   private def hasMatch(row: InternalRow): Boolean = {
     var held: Throwable = null
     finder.start(row)
@@ -74,7 +73,7 @@ final class InterpretedJoin(
             matches += 1
             return true
           }
-        catch { case NonFatal(e) => if (held == null) held = e }
+        catch { case NonFatal(e) if task.holdsErrors => if (held == null) held = e }
         p += 1
       }
     }

@@ -194,6 +194,11 @@ private[thetajoin] final class JoinCode(
       val columns = relation.newColumns()
       val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
       val emit = consumer.emit(output(probe, columns.at(p, padded)))
+      def loopTo(end: String): String = {
+        val (first, next) = (search(p, end), search(s"$p + 1", end))
+        val count = if (search == NoSearch) "" else "emitted += 1L;"
+        s"for ($p = $first; $p < $end; $p = $next) {\n$count\n$emit\n}"
+      }
       ctx.addNewFunction(
         name,
         s"""
@@ -204,16 +209,7 @@ private[thetajoin] final class JoinCode(
            |  long emitted = ${if (search == NoSearch) "until - from" else "0L"};
            |  ${consumer.enterLoop}
            |  int $p = from;
-           |  while ($p < until) {
-           |    final int blockEnd = until - $p > ${MatchCode.Block} ? $p + ${MatchCode.Block} : until;
-           |    for ($p = ${search(p, "blockEnd")}; $p < blockEnd; $p = ${search(
-            s"$p + 1",
-            "blockEnd"
-          )}) {
-           |      ${if (search == NoSearch) "" else "emitted += 1L;"}
-           |      $emit
-           |    }
-           |  }
+           |  ${MatchCode.inBlocks(p, "until")(loopTo)}
            |  ${consumer.leaveLoop}
            |  return emitted;
            |}""".stripMargin
@@ -311,7 +307,6 @@ private[thetajoin] final class JoinCode(
     s"boolean $matched = false;\n${search(probe, matched)}\n$text"
   }
 
-  /** An error of a pair is held back until the row has no match: where it has one, Spark may not see the other pair. */
   private def search(probe: Seq[ExprCode], matched: String): String =
     if (task.residual.isEmpty)
       s"""
@@ -324,7 +319,7 @@ private[thetajoin] final class JoinCode(
       val p = ctx.freshName("position")
       val seen = ctx.freshName("seen")
       val held =
-        if (matching.canFail) Some(ctx.addMutableState("Exception", "heldError")) else None
+        if (task.holdsErrors) Some(ctx.addMutableState("Exception", "heldError")) else None
       val search = matching.search(probe, relation.newColumns(), held)
       val throwHeld = held.map { error =>
         s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"

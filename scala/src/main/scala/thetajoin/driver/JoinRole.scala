@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans._
 
 /**
- * What a join type asks of the two sides once one of them is built. The only place that knows join types.
+ * What a join type asks of the two sides once one of them is built. The driver knows join types by nothing else.
  *
  * @param pairs whether matching pairs are rows of the result
  * @param padsProbe whether a probe row without a match is, with nulls for the build side
@@ -22,6 +22,9 @@ final case class JoinRole(
 
   /** Whether the result depends on which build rows have a match anywhere. */
   def needsMatchedBuildRows: Boolean = padsBuild || buildExistence.isDefined
+
+  /** Whether rows come out by whether they have a match, and not paired. */
+  def isExistence: Boolean = probeExistence.isDefined || buildExistence.isDefined
 
   /** Whether columns of the build side are part of the result. */
   def emitsBuildColumns: Boolean = probeExistence.isEmpty

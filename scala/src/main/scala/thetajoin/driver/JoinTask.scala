@@ -3,6 +3,8 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
+import thetajoin.condition.Safety
+
 /**
  * What the driver does for one join: made from the fields of an exec node when it runs.
  *
@@ -21,6 +23,13 @@ final case class JoinTask(
     residual: Seq[Expression],
     keysCanFail: Boolean
 ) {
+
+  /**
+   * Whether an error of a pair is held back until it is known that the row has no match: where it has one, Spark may not
+   * see the other pair.
+   */
+  val holdsErrors: Boolean = role.isExistence && !residual.forall(Safety.cannotFail)
+
   def residualCondition: Option[Expression] = residual.reduceOption(And(_, _))
 
   /** Puts what stands for the probe and build columns into the order of the join's output. */

@@ -33,7 +33,7 @@ private[driver] final class MarkCode(
         s"""
            |final int $end = $candidates.until();
            |for (int $p = $unmatched.next($candidates.from()); $p < $end; $p = $unmatched.next($p + 1)) {
-           |  ${if (holdsErrors) held(check, unmatched, p) else check}
+           |  ${if (task.holdsErrors) held(check, unmatched, p) else check}
            |}""".stripMargin
       }
     s"""
@@ -46,8 +46,6 @@ private[driver] final class MarkCode(
        |  }
        |}""".stripMargin
   }
-
-  private def holdsErrors: Boolean = task.role.buildExistence.isDefined && matching.canFail
 
   private def held(check: String, unmatched: String, p: String): String =
     s"""

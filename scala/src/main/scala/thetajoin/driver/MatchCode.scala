@@ -3,14 +3,10 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
 
-import thetajoin.condition.Safety
-
 /** The residual as Java text: on one candidate, and as a search for the next match. */
 private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
   private val schema: AttributeSeq = task.probeOutput ++ task.stored
   private val read = AttributeSet.fromAttributeSets(task.residual.map(_.references))
-
-  val canFail: Boolean = !task.residual.forall(Safety.cannotFail)
 
   /**
    * Evaluates the build columns that the residual reads, and runs `orElse` unless each conjunct is true. A conjunct
@@ -27,8 +23,7 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
 
   /**
    * The search for the next match, in a method of its own: the JIT makes the same tight code of it however much is
-   * done with a match. Its loop is in blocks that are shorter than the stretches into which the JIT would otherwise cut
-   * it (LoopStripMiningIter, 1000), which costs up to twice the time where matches are rare.
+   * done with a match.
    *
    * @param probe evaluated columns of the probe row
    * @param held the field for the first error of a probe row, if an error is to wait until the row has no match
@@ -39,10 +34,9 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
       val name = ctx.freshName("nextMatch")
       val p = ctx.freshName("position")
       val until = ctx.freshName("until")
-      val blockEnd = ctx.freshName("blockEnd")
       val kept = new KeptColumns(ctx, task.probeOutput, probe, read)
       val test = s"${check(kept.locals, columns.at(p), orElse = "continue;")}\nreturn $p;"
-      val guarded = held.filter(_ => canFail).fold(test) { error =>
+      val guarded = held.fold(test) { error =>
         s"""
            |try {
            |  $test
@@ -56,12 +50,7 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
            |private int $name(int $p, int $until) {
            |  ${columns.declareLocals}
            |  ${kept.declareLocals}
-           |  while ($p < $until) {
-           |    final int $blockEnd = $until - $p > ${MatchCode.Block} ? $p + ${MatchCode.Block} : $until;
-           |    for (; $p < $blockEnd; $p++) {
-           |      $guarded
-           |    }
-           |  }
+           |  ${MatchCode.inBlocks(p, until)(end => s"for (; $p < $end; $p++) {\n$guarded\n}")}
            |  return $until;
            |}""".stripMargin
       )
@@ -69,8 +58,21 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
     }
 }
 
-private object MatchCode {
-  final val Block = 512
+private[driver] object MatchCode {
+
+  /**
+   * Moves `position` up to `until` by a loop over each block of candidates. Blocks are shorter than the stretches into
+   * which the JIT would otherwise cut the loop (LoopStripMiningIter, 1000), which costs up to twice the time where matches
+   * are rare.
+   */
+  def inBlocks(position: String, until: String)(loopTo: String => String): String =
+    s"""
+       |while ($position < $until) {
+       |  final int blockEnd = $until - $position > $Block ? $position + $Block : $until;
+       |  ${loopTo("blockEnd")}
+       |}""".stripMargin
+
+  private final val Block = 512
 }
 
 /** How generated code moves to the next match. */

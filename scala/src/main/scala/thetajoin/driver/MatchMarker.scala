@@ -75,7 +75,6 @@ private[thetajoin] object MatchMarker extends Logging {
       extends MatchMarkerFactory {
     override def newMarker(partition: Int): MatchMarker = {
       val finder = new MatchFinder(task, broadcast.value, partition)
-      val holdsErrors = task.role.buildExistence.isDefined
       (row: InternalRow, unmatched: UnmatchedRows) => {
         finder.start(row)
         while (finder.candidates.next()) {
@@ -83,7 +82,7 @@ private[thetajoin] object MatchMarker extends Logging {
           var p = unmatched.next(finder.candidates.from)
           while (p < until) {
             try if (finder.matches(row, p)) unmatched.mark(p)
-            catch { case NonFatal(e) if holdsErrors => unmatched.hold(p, e) }
+            catch { case NonFatal(e) if task.holdsErrors => unmatched.hold(p, e) }
             p = unmatched.next(p + 1)
           }
         }

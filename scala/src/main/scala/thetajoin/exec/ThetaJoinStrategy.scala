@@ -12,14 +12,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
   Expression
 }
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
-import thetajoin.planner.{Choice, Decision, Planner}
+import thetajoin.planner.{BuildSides, Choice, Decision, Planner}
 import thetajoin.reason.ReasonCode
 
 /** A decision, with the node that carries it out if a join is accelerated. */
@@ -71,10 +70,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
     )
 
   private[exec] def mode(join: Join, choice: Choice): ThetaBroadcastMode = {
-    val build = (choice.buildSide match {
-      case BuildLeft => join.left
-      case BuildRight => join.right
-    }).output
+    val build = BuildSides.built(join, choice.buildSide).output
     // What is known of nulls may change between plans of one query, and must not make its modes differ.
     def bind(e: Expression): Expression =
       BindReferences.bindReference(e, AttributeSeq(build)).transform {

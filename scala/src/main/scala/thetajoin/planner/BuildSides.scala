@@ -12,17 +12,12 @@ import thetajoin.exec.ThetaBroadcastMode
 import thetajoin.reason.{Reason, ReasonCode}
 
 /** Which side of a join is broadcast. */
-private[planner] object BuildSides {
+private[thetajoin] object BuildSides {
 
   def choose(join: Join, conf: SQLConf): Either[Reason, BuildSide] =
     broadcastAlready(join).getOrElse {
       hinted(join).map(Right(_)).getOrElse(bySize(join, conf))
     }
-
-  def probe(join: Join, side: BuildSide): LogicalPlan = side match {
-    case BuildLeft => join.right
-    case BuildRight => join.left
-  }
 
   def built(join: Join, side: BuildSide): LogicalPlan = side match {
     case BuildLeft => join.left

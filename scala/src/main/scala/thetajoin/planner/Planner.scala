@@ -115,8 +115,10 @@ object Planner {
   }
 
   private def spread(join: Join, side: BuildSide, offer: Offer): Spread = {
-    val build = estimatedRows(BuildSides.built(join, side))
-    val probe = estimatedRows(BuildSides.probe(join, side))
+    val built = BuildSides.built(join, side)
+    val probed = if (built eq join.left) join.right else join.left
+    val build = estimatedRows(built)
+    val probe = estimatedRows(probed)
     if (build < ManyRows) Spread.Never
     else if (offer.served.nonEmpty && probe <= FewProbeRows && probe * build >= ManyPairs)
       Spread.Evenly

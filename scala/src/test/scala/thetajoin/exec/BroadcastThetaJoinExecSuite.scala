@@ -116,19 +116,29 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("an error of a pair waits until its row has no match") {
     spark.sql("SELECT * FROM VALUES (5), (7), (3) AS t(x)").createOrReplaceTempView("l")
     spark.sql("SELECT * FROM VALUES (5), (3), (2), (7) AS t(y)").createOrReplaceTempView("r")
+    def onPair(limit: Int) = s"6 / (x - y) > $limit"
+    val all = Set(5, 7, 3)
+    val joins = Seq[(Int => String, Set[Int])](
+      (limit => s"SELECT /*+ BROADCAST(l) */ x FROM l LEFT SEMI JOIN r ON ${onPair(limit)}", all),
+      (limit => s"SELECT x FROM l LEFT SEMI JOIN r ON ${onPair(limit)}", all),
+      (limit => s"SELECT /*+ BROADCAST(l) */ x FROM l LEFT ANTI JOIN r ON ${onPair(limit)}", Set()),
+      (limit => s"SELECT x FROM l LEFT ANTI JOIN r ON ${onPair(limit)}", Set()),
+      (
+        limit =>
+          s"SELECT x FROM l WHERE EXISTS (SELECT 1 FROM r WHERE ${onPair(limit)}) OR x = 100",
+        all
+      )
+    )
     for {
-      side <- Seq("l", "r")
+      (sql, expected) <- joins
       codegen <- Seq("true", "false")
     } withConf("spark.sql.codegen.wholeStage" -> codegen, "spark.sql.ansi.enabled" -> "true") {
       def rows(limit: Int) = {
-        val query = spark.sql(
-          s"SELECT /*+ BROADCAST($side) */ x FROM l LEFT SEMI JOIN r ON 6 / (x - y) > $limit"
-        )
-        val plan = executed(query)
-        assert(thetaJoins(plan).map(_.mode.accelerator) == Seq("nestedloop"))
+        val query = spark.sql(sql(limit))
+        assert(thetaJoins(executed(query)).map(_.mode.accelerator) == Seq("nestedloop"))
         query.collect().map(_.getInt(0)).toSet
       }
-      assert(rows(limit = 1) == Set(5, 7, 3))
+      assert(rows(limit = 1) == expected, sql(1))
       val error = intercept[Exception](rows(limit = 4))
       assert(Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
         .exists(e => e.getMessage.contains("DIVIDE_BY_ZERO")))
