@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from differential import ENABLED, GENERATED, INTERPRETED, Confs, difference, execute
@@ -15,11 +16,16 @@ SESSION = {
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "100000",
 }
 EQUI = "facts JOIN kept ON facts.k = kept.k"
-HINTS = [
-    "",
-    *(pytest.param(f"/*+ BROADCAST({t}) */", marks=pytest.mark.slow) for t in ("bounds", "e")),
-]
-JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+
+
+def _slow(*values: Any) -> list[Any]:
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
+HINTS = ["", *_slow("/*+ BROADCAST(bounds) */", "/*+ BROADCAST(e) */")]
+JOINS = ["JOIN", "FULL JOIN", *_slow("LEFT JOIN", "RIGHT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")]
+CODE = {"codegen": GENERATED, "interpreted": INTERPRETED}
+CODES = ["codegen", *_slow("interpreted")]
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +44,12 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
     yield session
 
 
-@pytest.mark.parametrize("code", [GENERATED, INTERPRETED], ids=["codegen", "interpreted"])
+@pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("hint", HINTS)
 @pytest.mark.parametrize("condition", ["e.h * 9 > lo", "(e.h + lo) % 5 = 2 AND e.h < 3"])
 @pytest.mark.parametrize("join", JOINS)
 def test_equi_join_below_is_switched(
-    session: SparkSession, join: str, condition: str, hint: str, code: dict[str, str]
+    session: SparkSession, join: str, condition: str, hint: str, code: str
 ) -> None:
     equi = f"(SELECT facts.id, h FROM {EQUI})"
     _assert_switched(
@@ -51,24 +57,22 @@ def test_equi_join_below_is_switched(
     )
 
 
-@pytest.mark.parametrize("code", [GENERATED, INTERPRETED], ids=["codegen", "interpreted"])
+@pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"])
-def test_equi_join_above_is_switched(
-    session: SparkSession, join: str, code: dict[str, str]
-) -> None:
+def test_equi_join_above_is_switched(session: SparkSession, join: str, code: str) -> None:
     theta = f"(SELECT * FROM facts {join} bounds ON facts.id % 50 < lo - 40) AS facts"
     _assert_switched(
         session, f"SELECT facts.id, h FROM {EQUI}".replace("facts JOIN", f"{theta} JOIN"), code
     )
 
 
-def _assert_switched(session: SparkSession, sql: str, code: dict[str, str]) -> None:
+def _assert_switched(session: SparkSession, sql: str, code: str) -> None:
     confs = Confs(session)
-    confs.apply({**SESSION, **code, ENABLED: "false"})
+    confs.apply({**SESSION, **CODE[code], ENABLED: "false"})
     before = session.sql(sql)._jdf.queryExecution().executedPlan().toString()
     off = execute(session, sql)
     assert "SortMergeJoin" in before and "BroadcastHashJoin" in off.plan, "no switch to look at"
-    confs.apply({**SESSION, **code, ENABLED: "true"})
+    confs.apply({**SESSION, **CODE[code], ENABLED: "true"})
     on = execute(session, sql)
     different = difference(session, sql, off, on)
     assert not different, different

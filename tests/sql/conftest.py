@@ -21,7 +21,7 @@ _EXPECTATION = re.compile(
 
 
 DEFAULT = "codegen-aqe"
-FAST_CASES = 3  # about as many cases of a block are in the fast set
+FAST_CASES = 2  # about as many cases of a block are in the fast set
 
 
 class FormatError(Exception):
