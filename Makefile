@@ -38,7 +38,7 @@ test-sparks: .venv/.complete link ## the SQL tests on every other supported Spar
 	done
 
 test-suites: .venv/.complete ## Spark's own join suites with the extension on
-	tools/sbt "sparkSuites/run $(CURDIR)/tests/spark/expected-differences.txt"
+	tools/sbt sparkSuites/run
 
 link: .venv/.complete ## does the jar link against every supported Spark
 	@$(PYTHON) tools/link_check.py $(JAR) $$(for python in $(PYTHON) \
