@@ -21,6 +21,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "<>": operator.ne,
     "=": operator.eq,
+    "<=>": operator.eq,
 }
 ORDERS = ("<", "<=", ">", ">=")
 JOINS = (
@@ -33,6 +34,7 @@ JOINS = (
     "MARK",
     "MARK OR",
 )
+EXISTENCE = JOINS[4:]
 SOURCES = (
     "{t}",
     "(SELECT /*+ REPARTITION(3) */ * FROM {t}) AS {t}",
@@ -44,12 +46,13 @@ SOURCES = (
 class Condition:
     """A predicate. `holds` decides it in Python in three-valued logic, where that is known to be Spark's.
 
-    `portable` says that DuckDB decides it as Spark does; `indexed`, that it alone makes a join run on an
-    index.
+    `portable` says that DuckDB decides it as Spark does; `indexed`, that it alone makes a join run on a sorted
+    index; `equal`, that it alone makes an existence join run on an index of keys.
     """
 
     sql: str
     indexed: bool = False
+    equal: bool = False
     portable: bool = False
     holds: Truth | None = None
 
@@ -57,7 +60,9 @@ class Condition:
 def _strict(op: str, left: Callable[[Row], Any], right: Callable[[Row], Any]) -> Truth:
     def holds(l: Row, r: Row) -> bool | None:  # noqa: E741
         a, b = left(l), right(r)
-        return None if a is None or b is None else bool(COMPARISONS[op](a, b))
+        if op != "<=>" and (a is None or b is None):
+            return None
+        return bool(COMPARISONS[op](a, b))
 
     return holds
 
@@ -74,6 +79,23 @@ def _either(a: Truth, b: Truth) -> Truth:
 def comparisons(draw: st.DrawFn, column: str, family: Family, l: Type, r: Type) -> Condition:  # noqa: E741
     """`l.x < r.x` and the like, in either order."""
     op = draw(st.sampled_from((*ORDERS, *ORDERS, "<>")))
+    return _compared(draw, column, op, family, l, r)
+
+
+@st.composite
+def equalities(draw: st.DrawFn, column: str, family: Family, l: Type, r: Type) -> Condition:  # noqa: E741
+    """`l.x = r.x`, null-safe or not."""
+    return _compared(draw, column, draw(st.sampled_from(("=", "=", "<=>"))), family, l, r)
+
+
+def _compared(
+    draw: st.DrawFn,
+    column: str,
+    op: str,
+    family: Family,
+    l: Type,  # noqa: E741
+    r: Type,
+) -> Condition:
     whole = l in INTEGERS and r in INTEGERS
     flipped = draw(st.booleans())
     first, second = ("r", "l") if flipped else ("l", "r")
@@ -81,7 +103,8 @@ def comparisons(draw: st.DrawFn, column: str, family: Family, l: Type, r: Type) 
     return Condition(
         f"{first}.{column} {op} {second}.{column}",
         indexed=op in ORDERS and family.indexed,
-        portable=l.duckdb is not None and r.duckdb is not None and (l == r or whole),
+        equal=op in ("=", "<=>") and family.indexed,
+        portable=op != "<=>" and l.duckdb is not None and r.duckdb is not None and (l == r or whole),
         holds=((lambda a, b: truth(b, a)) if flipped else truth) if whole else None,
     )
 
@@ -156,8 +179,16 @@ class Query:
     @property
     def indexed(self) -> bool:
         """Whether the join must run on an index. Spark may merge conjuncts over the same columns."""
+        return any(c.indexed for c in self._alone())
+
+    @property
+    def equal(self) -> bool:
+        """Whether the join must run on an index of keys."""
+        return self.join in EXISTENCE and any(c.equal for c in self._alone())
+
+    def _alone(self) -> list[Condition]:
         column = Counter(name for c in self.conjuncts for name in "xy" if f"l.{name}" in c.sql)
-        return any(c.indexed and column[c.sql[2]] == 1 for c in self.conjuncts)
+        return [c for c in self.conjuncts if column[c.sql[2]] == 1]
 
     @property
     def columns(self) -> str:
@@ -190,9 +221,12 @@ class Query:
 @st.composite
 def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) -> Query:  # noqa: E741
     """A query over two tables. The shrunk form is a plain inner join on one comparison."""
+    join = draw(st.sampled_from(JOINS))
     parts: list[st.SearchStrategy[Condition]] = []
     for column, family, lt, rt in (("x", families[0], l.x, r.x), ("y", families[1], l.y, r.y)):
         parts += [comparisons(column, family, lt, rt)] * 2
+        if join in EXISTENCE:
+            parts += [equalities(column, family, lt, rt)] * 2
         if family.conditions:
             parts.append(computed(column, family))
     pair = st.one_of(*parts, residuals())
@@ -205,7 +239,6 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
             )
         )
     conjuncts = draw(st.permutations(conjuncts))
-    join = draw(st.sampled_from(JOINS))
     return Query(
         join,
         tuple(conjuncts),

@@ -113,6 +113,9 @@ class Comparison:
         nested_loop = re.search(r"(?<!!)\b(BroadcastNestedLoopJoin|CartesianProduct)", off.plan)
         if nested_loop and (not ids or (query.indexed and ids != {"piecewise"})):
             return f"not accelerated as it must be:\n{on.plan}"
+        hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)
+        if hash_join and query.equal and "existence" not in ids:
+            return f"not accelerated as it must be:\n{on.plan}"
         return None
 
     def rows(self, query: Query, case: Case, on: Outcome) -> str | None:

@@ -4,6 +4,7 @@ from typing import Final
 
 __all__ = [
     "ACCELERATORS",
+    "ACCELERATOR_EXISTENCE_ENABLED",
     "ACCELERATOR_NESTEDLOOP_ENABLED",
     "ACCELERATOR_PIECEWISE_ENABLED",
     "BROADCAST_MAX_BYTES",
@@ -15,6 +16,13 @@ ACCELERATORS: Final = "spark.thetajoin.accelerators"
 with a constructor without arguments. Those registered as Java services are found without it.
 
 Default: empty. Since 0.1.0.
+"""
+
+ACCELERATOR_EXISTENCE_ENABLED: Final = "spark.thetajoin.accelerator.existence.enabled"
+"""Whether the existence accelerator may be chosen. Switch it off to compare plans or to step
+around a defect.
+
+Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_NESTEDLOOP_ENABLED: Final = "spark.thetajoin.accelerator.nestedloop.enabled"

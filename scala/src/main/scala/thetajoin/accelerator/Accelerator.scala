@@ -37,7 +37,7 @@ trait Accelerator {
 /**
  * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer
  * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys
- *   can't fail may be here
+ *   can't fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
  * @param buildKeys one-sided expressions over the build side, evaluated once a row
  * @param probeKeys their counterparts over the probe side
  * @param spec how to build the index: constants only, so that equal joins get equal specs
@@ -56,11 +56,25 @@ final case class Offer(
 trait IndexSpec extends Serializable {
   def newBuilder(keyTypes: Seq[DataType]): IndexBuilder
 
+  /** What becomes of a row whose key can't be evaluated. */
+  def keyErrors: KeyErrors = KeyErrors.Held
+
   /**
    * The same index where the join asks only whether a row has a candidate: it may then keep fewer rows.
    * Asked only if nothing is checked on candidates.
    */
   def forExistence: IndexSpec = this
+}
+
+sealed trait KeyErrors
+
+object KeyErrors {
+
+  /** The row is a candidate of everything, and the residual raises the error if a pair needs it. */
+  case object Held extends KeyErrors
+
+  /** The query fails. For keys that Spark's own join would evaluate for every row. */
+  case object Raised extends KeyErrors
 }
 
 /** Takes the keys of build rows in arrival order. Rows with a null key or a key that failed never come here. */
@@ -102,6 +116,11 @@ abstract class Prober {
 
   final def from: Int = runFrom
   final def until: Int = runUntil
+}
+
+/** An index that knows by itself whether a key of 64 bits has a candidate. Generated code calls the final class. */
+trait LongMembership { this: JoinIndex =>
+  def contains(key: Long): Boolean
 }
 
 /** A prober whose only key is a long, which generated code hands over unboxed. */

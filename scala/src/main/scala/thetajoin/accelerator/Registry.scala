@@ -8,6 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
+import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
 
@@ -23,6 +24,7 @@ object Registry {
 
   /** The built-in accelerators, one line each. */
   val builtIn: Seq[Accelerator] = Seq(
+    ExistenceAccelerator,
     PiecewiseAccelerator,
     NestedLoopAccelerator
   )

@@ -29,14 +29,25 @@ object ConditionAnalysis {
   private def conjunct(source: Expression, sides: Sides): Conjunct = source match {
     case e if sides.ofLeft(e) => oneSided(e, isLeft = true)
     case e if sides.ofRight(e) => oneSided(e, isLeft = false)
-    case EqualTo(l, r) if sides.split(l, r) => EquiKey(source)
-    case EqualNullSafe(l, r) if sides.split(l, r) => EquiKey(source)
+    case EqualTo(l, r) if sides.split(l, r) => equiKey(source, l, r, nullSafe = false, sides)
+    case EqualNullSafe(l, r) if sides.split(l, r) => equiKey(source, l, r, nullSafe = true, sides)
+    case NullAwareEquality(l, r) if sides.split(l, r) && Safety.cannotFail(source) =>
+      if (sides.ofLeft(l)) NullAwareKey(source, l, r) else NullAwareKey(source, r, l)
     case OrderedBy(l, operator, r) =>
       direct(source, l, operator, r, sides)
         .orElse(LinearIsolation.isolate(source, l, operator, r, sides))
         .getOrElse(Opaque(source))
     case _ => Opaque(source)
   }
+
+  private def equiKey(
+      source: Expression,
+      l: Expression,
+      r: Expression,
+      nullSafe: Boolean,
+      sides: Sides
+  ): EquiKey =
+    if (sides.ofLeft(l)) EquiKey(source, l, r, nullSafe) else EquiKey(source, r, l, nullSafe)
 
   private def oneSided(e: Expression, isLeft: Boolean): Conjunct =
     if (Safety.cannotFail(e)) OneSided(e, if (isLeft) BuildLeft else BuildRight) else Opaque(e)
@@ -62,6 +73,14 @@ final class Sides(left: AttributeSet, right: AttributeSet) {
   def ofRight(e: Expression): Boolean = e.references.nonEmpty && e.references.subsetOf(right)
   def split(l: Expression, r: Expression): Boolean =
     ofLeft(l) && ofRight(r) || ofRight(l) && ofLeft(r)
+}
+
+/** Matches what NOT IN asks of a column: `l = r`, or a null on either side. */
+object NullAwareEquality {
+  def unapply(e: Expression): Option[(Expression, Expression)] = e match {
+    case Or(equal @ EqualTo(l, r), IsNull(other)) if equal.semanticEquals(other) => Some((l, r))
+    case _ => None
+  }
 }
 
 /** Matches the four order comparisons. */

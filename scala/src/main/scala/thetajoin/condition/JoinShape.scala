@@ -1,6 +1,12 @@
 package thetajoin.condition
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Coalesce,
+  Expression,
+  IsNull,
+  Literal
+}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.JoinType
 
@@ -15,6 +21,8 @@ final case class JoinShape(
     conjuncts: Seq[Conjunct]
 ) {
   def comparisons: Seq[Comparison] = conjuncts.collect { case c: Comparison => c }
+  def equiKeys: Seq[EquiKey] = conjuncts.collect { case k: EquiKey => k }
+  def nullAwareKeys: Seq[NullAwareKey] = conjuncts.collect { case k: NullAwareKey => k }
 }
 
 /** One conjunct of a join condition; `source` is the expression as Spark wrote it. */
@@ -43,8 +51,37 @@ final case class Comparison(
   }
 }
 
-/** `left = right` or `left <=> right` between one-sided expressions: what Spark's own joins take as a key. */
-final case class EquiKey(source: Expression) extends Conjunct
+/**
+ * `left = right`, or `left <=> right` if `nullSafe`, where `left` reads columns of the left side alone and `right` of the
+ * right alone: what Spark's own joins take as a key.
+ */
+final case class EquiKey(source: Expression, left: Expression, right: Expression, nullSafe: Boolean)
+    extends Conjunct {
+
+  /** What must be equal, none of it null, of the build side and of the probe side. */
+  def oriented(buildSide: BuildSide): (Seq[Expression], Seq[Expression]) = buildSide match {
+    case BuildLeft => (parts(left), parts(right))
+    case BuildRight => (parts(right), parts(left))
+  }
+
+  private def parts(e: Expression): Seq[Expression] =
+    if (nullSafe) Seq(Coalesce(Seq(e, Literal.default(e.dataType))), IsNull(e))
+    else Seq(e)
+}
+
+/**
+ * `left = right OR isnull(left = right)` as in NOT IN, where `left` reads columns of the left side alone, `right` of the
+ * right alone, and neither can raise an error.
+ */
+final case class NullAwareKey(source: Expression, left: Expression, right: Expression)
+    extends Conjunct {
+
+  /** The key expressions of (build, probe). */
+  def oriented(buildSide: BuildSide): (Expression, Expression) = buildSide match {
+    case BuildLeft => (left, right)
+    case BuildRight => (right, left)
+  }
+}
 
 /** Reads columns of one side only and can't raise an error, so it is tested once for each row of that side. */
 final case class OneSided(source: Expression, side: BuildSide) extends Conjunct

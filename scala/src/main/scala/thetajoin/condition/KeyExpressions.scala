@@ -113,3 +113,75 @@ object OrderedLong {
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
 }
+
+/**
+ * Several values in one 64-bit number, which are equal if and only if the numbers are. Null if one of them is.
+ *
+ * @param bits the width of each, 64 in all at most
+ */
+final case class PackedLong(children: Seq[Expression], bits: Seq[Int]) extends Expression {
+  override def dataType: DataType = LongType
+  override def nullable: Boolean = children.exists(_.nullable)
+  override def foldable: Boolean = false
+
+  override def eval(input: InternalRow): Any = {
+    var packed = 0L
+    var i = 0
+    while (i < children.size) {
+      val value = children(i).eval(input)
+      if (value == null) return null
+      packed = PackedLong.append(packed, value.asInstanceOf[Long], bits(i))
+      i += 1
+    }
+    packed
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val append = s"${PackedLong.getClass.getName}.MODULE$$.append"
+    val steps = children.zip(bits).map { case (child, width) =>
+      val c = child.genCode(ctx)
+      s"""
+         |if (!${ev.isNull}) {
+         |  ${c.code}
+         |  if (${c.isNull}) {
+         |    ${ev.isNull} = true;
+         |  } else {
+         |    ${ev.value} = $append(${ev.value}, ${c.value}, $width);
+         |  }
+         |}""".stripMargin
+    }
+    ev.copy(code = code"""
+      boolean ${ev.isNull} = false;
+      long ${ev.value} = 0L;
+      ${steps.mkString("\n")}""")
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): PackedLong =
+    copy(children = newChildren)
+}
+
+object PackedLong {
+
+  /** One 64-bit key in place of several keys, if they fit. */
+  def of(keys: Seq[Expression]): Option[Expression] = {
+    val widths = keys.map(key => width(key.dataType))
+    if (keys.isEmpty || widths.exists(_.isEmpty)) None
+    else if (keys.size == 1) Some(OrderedLong(keys.head))
+    else {
+      val bits = widths.flatten
+      if (bits.sum <= java.lang.Long.SIZE) Some(PackedLong(keys.map(OrderedLong(_)), bits))
+      else None
+    }
+  }
+
+  def append(packed: Long, value: Long, bits: Int): Long =
+    (packed << bits) | (value & ((1L << bits) - 1))
+
+  /** How many of the lowest bits of an [[OrderedLong]] tell values of a type apart. */
+  private def width(t: DataType): Option[Int] = t match {
+    case _ if !OrderedLong.orders(t) => None
+    case DoubleType | FloatType | _: DecimalType => Some(java.lang.Long.SIZE)
+    case BooleanType => Some(1)
+    case _ => Some(t.defaultSize * java.lang.Byte.SIZE)
+  }
+}

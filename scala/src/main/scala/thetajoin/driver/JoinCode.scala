@@ -41,11 +41,12 @@ private[thetajoin] final class JoinCode(
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
     timeProbe()
-    val begin = probeRow.early(probe) + probeRow.start(probe)
+    val early = probeRow.early(probe)
     role.probeExistence match {
-      case Some(kind) => begin + existence(probe, kind, consumer)
+      case Some(kind) => early + existence(probe, kind, consumer)
       case None =>
-        begin + s"$found = false;\n" + pairs(probe, probeIsTail = None, consumer, stop = None)
+        early + probeRow.start(probe) + s"$found = false;\n" +
+          pairs(probe, probeIsTail = None, consumer, stop = None)
     }
   }
 
@@ -72,7 +73,6 @@ private[thetajoin] final class JoinCode(
            |while ($goesOn$input.hasNext()) {
            |  $row = (InternalRow) $input.next();
            |  $early
-           |  ${probeRow.start(probe)}
            |  ${existence(probe, kind, consumer)}
            |  $leave
            |}""".stripMargin
@@ -308,14 +308,18 @@ private[thetajoin] final class JoinCode(
   }
 
   private def search(probe: Seq[ExprCode], matched: String): String =
-    if (task.residual.isEmpty)
+    if (task.residual.isEmpty) {
+      val find = relation.membership match {
+        case Some(index) => probeRow.startMembership(probe, index, matched)
+        case None => s"${probeRow.start(probe)}\n$matched = $candidates.next();"
+      }
       s"""
-         |$matched = $candidates.next();
+         |$find
          |if ($matched) {
          |  $candidateRows.add(1);
          |  $matchedRows.add(1);
          |}""".stripMargin
-    else {
+    } else {
       val p = ctx.freshName("position")
       val seen = ctx.freshName("seen")
       val held =
@@ -325,6 +329,7 @@ private[thetajoin] final class JoinCode(
         s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"
       }.getOrElse("")
       s"""
+         |${probeRow.start(probe)}
          |${held.map(error => s"$error = null;").getOrElse("")}
          |${search.prepare}
          |long $seen = 0L;

@@ -11,7 +11,7 @@ import thetajoin.condition.Safety
  * @param stored the build columns that the relation holds, in its order
  * @param probeFilter a condition on probe rows alone: a row that fails it has no match
  * @param residual conjuncts that a candidate must still pass, in plan order
- * @param keysCanFail whether evaluating a probe key can raise an error; such a row meets every build row
+ * @param keysCanFail whether evaluating a probe key can raise an error that is held; such a row meets every build row
  */
 final case class JoinTask(
     role: JoinRole,

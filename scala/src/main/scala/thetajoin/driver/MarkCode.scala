@@ -1,12 +1,12 @@
 package thetajoin.driver
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 
 import thetajoin.rowstore.ThetaRelation
 
-/** The body of a [[MatchMarker]] as Java text: it looks only at build rows that have no match yet. */
-private[driver] final class MarkCode(
+/** Marks the build rows that match a probe row, as Java text: it looks only at build rows that have no match yet. */
+private[thetajoin] final class MarkCode(
     ctx: CodegenContext,
     task: JoinTask,
     broadcast: Broadcast[ThetaRelation]
@@ -16,10 +16,17 @@ private[driver] final class MarkCode(
   private val probeRow = new ProbeCode(ctx, task, candidates)
   private val matching = new MatchCode(ctx, task)
 
-  /** The method `void mark(InternalRow row, UnmatchedRows unmatched)`. */
+  /** The method `void mark(InternalRow row, UnmatchedRows unmatched)` of a [[MatchMarker]]. */
   def method(row: String, unmatched: String): String = {
     ctx.INPUT_ROW = null
-    val probe = probeRow.columns(row, canBeNull = false)
+    s"""
+       |public void mark(InternalRow $row, ${classOf[UnmatchedRows].getName} $unmatched) {
+       |  ${fused(probeRow.columns(row, canBeNull = false), unmatched)}
+       |}""".stripMargin
+  }
+
+  /** For a probe row that another operator's loop has in `probe`. */
+  def fused(probe: Seq[ExprCode], unmatched: String): String = {
     val early = probeRow.early(probe)
     val start = probeRow.start(probe)
     val columns = relation.newColumns()
@@ -37,13 +44,11 @@ private[driver] final class MarkCode(
            |}""".stripMargin
       }
     s"""
-       |public void mark(InternalRow $row, ${classOf[UnmatchedRows].getName} $unmatched) {
-       |  $early
-       |  $start
-       |  ${columns.declareLocals}
-       |  while ($candidates.next()) {
-       |    $inRun
-       |  }
+       |$early
+       |$start
+       |${columns.declareLocals}
+       |while ($candidates.next()) {
+       |  $inRun
        |}""".stripMargin
   }
 

@@ -53,19 +53,33 @@ private[driver] final class ProbeCode(ctx: CodegenContext, task: JoinTask, candi
          |  $candidates.all();
          |}""".stripMargin
     } else startKeys(probe)
+    ifPasses(probe, key, orElse = s"$candidates.none();")
+  }
+
+  /** Sets `found` if the probe row has a candidate; `index` answers for a key. */
+  def startMembership(probe: Seq[ExprCode], index: String, found: String): String = {
+    val k = ExpressionCode(ctx, task.probeKeys.head, schema, probe)
+    ifPasses(
+      probe,
+      s"${k.code}\n$found = !${k.isNull} && $index.contains((long) ${k.value});",
+      orElse = ""
+    )
+  }
+
+  /** Runs `text` if the probe row's own condition holds. */
+  private def ifPasses(probe: Seq[ExprCode], text: String, orElse: String): String =
     task.probeFilter match {
-      case None => key
+      case None => text
       case Some(filter) =>
         val passes = ExpressionCode(ctx, filter, schema, probe)
         s"""
            |${passes.code}
            |if (${ExpressionCode.isFalse(passes)}) {
-           |  $candidates.none();
+           |  $orElse
            |} else {
-           |  $key
+           |  $text
            |}""".stripMargin
     }
-  }
 
   private def startKeys(probe: Seq[ExprCode]): String = task.probeKeys match {
     case Seq(key) if key.dataType == LongType =>

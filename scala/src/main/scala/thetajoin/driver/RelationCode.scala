@@ -3,6 +3,7 @@ package thetajoin.driver
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
+import thetajoin.accelerator.LongMembership
 import thetajoin.rowstore.ThetaRelation
 
 /** The fields of a generated class for the build side: the relation, the candidates of a probe row, the columns. */
@@ -31,6 +32,19 @@ private[driver] final class RelationCode(
     v => s"$v = new $candidatesClass($relation);",
     forceInline = true
   )
+
+  /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
+  lazy val membership: Option[String] = broadcast.value.index match {
+    case index: LongMembership if broadcast.value.always == 0 =>
+      val indexClass = index.getClass.getName
+      Some(ctx.addMutableState(
+        indexClass,
+        "index",
+        v => s"$v = ($indexClass) $relation.index();",
+        forceInline = true
+      ))
+    case _ => None
+  }
 
   def newColumns(): BuildColumns =
     new BuildColumns(ctx, broadcast.value.store, task.stored, relation)

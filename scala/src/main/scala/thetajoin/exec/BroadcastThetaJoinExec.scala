@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
+import thetajoin.accelerator.KeyErrors
 import thetajoin.condition.Safety
 import thetajoin.driver._
 import thetajoin.rowstore.ThetaRelation
@@ -55,7 +56,7 @@ final class BroadcastThetaJoinExec(
     probeKeys,
     probeFilter,
     residual,
-    keysCanFail = !probeKeys.forall(Safety.cannotFail)
+    keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !probeKeys.forall(Safety.cannotFail)
   )
 
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
@@ -149,6 +150,14 @@ final class BroadcastThetaJoinExec(
   /** Whether the generated stage below ends at this join, so that it produces its own loop. */
   def ownsLoop: Boolean = probe match {
     case _: ProbeRowsExec | InputAdapter(_: ProbeRowsExec) => true
+    case _ => givesMarks(probe)
+  }
+
+  /** Whether the node below gives marks of build rows in place of probe rows. */
+  private def givesMarks(plan: SparkPlan): Boolean = plan match {
+    case _: MarkRowsExec => true
+    case InputAdapter(below) => givesMarks(below)
+    case WholeStageCodegenExec(below) => givesMarks(below)
     case _ => false
   }
 
@@ -156,9 +165,14 @@ final class BroadcastThetaJoinExec(
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || mayMoveRows || !(consumedInPlace || role.oneRowAtMost)
 
-  def withOwnLoop: BroadcastThetaJoinExec = buildSide match {
-    case BuildLeft => withChildren(left, ProbeRowsExec(right))
-    case BuildRight => withChildren(ProbeRowsExec(left), right)
+  def withOwnLoop: BroadcastThetaJoinExec = {
+    val below =
+      if (role.buildExistence.isDefined && !mayMoveRows) MarkRowsExec(probe, build, task)
+      else ProbeRowsExec(probe)
+    buildSide match {
+      case BuildLeft => withChildren(left, below)
+      case BuildRight => withChildren(below, right)
+    }
   }
 
   private def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
@@ -166,6 +180,14 @@ final class BroadcastThetaJoinExec(
   /** The partitions that the join runs on: probe rows, then those that emit build rows by themselves. */
   private def joinInput(broadcast: Broadcast[ThetaRelation]): RDD[InternalRow] = {
     val rows = probe.execute()
+    if (givesMarks(probe)) BuildTailRdd(rows, broadcast, BuildTailRdd.emits(role))
+    else spreadOrKept(rows, broadcast)
+  }
+
+  private def spreadOrKept(
+      rows: RDD[InternalRow],
+      broadcast: Broadcast[ThetaRelation]
+  ): RDD[InternalRow] = {
     val cores = sparkContext.defaultParallelism
     val spreads = spread match {
       case Spread.Never => false
@@ -185,7 +207,8 @@ final class BroadcastThetaJoinExec(
     if (!role.needsMatchedBuildRows) input
     else {
       val marker = MatchMarker.factory(task, broadcast, conf.wholeStageEnabled)
-      val tail = BuildTailRdd(input, broadcast, marker, BuildTailRdd.emits(role))
+      val marks = BuildTailRdd.marks(input, broadcast, marker)
+      val tail = BuildTailRdd(marks, broadcast, BuildTailRdd.emits(role))
       if (role.pairs) new UnionRDD(sparkContext, Seq(input, tail)) else tail
     }
   }

@@ -16,7 +16,8 @@ private[thetajoin] object BuildSides {
 
   def choose(join: Join, conf: SQLConf): Either[Reason, BuildSide] =
     broadcastAlready(join).getOrElse {
-      hinted(join).map(Right(_)).getOrElse(bySize(join, conf))
+      if (asksForCartesian(join.hint)) Left(ReasonCode.Hinted("SHUFFLE_REPLICATE_NL"))
+      else hinted(join).map(Right(_)).getOrElse(bySize(join, conf))
     }
 
   def built(join: Join, side: BuildSide): LogicalPlan = side match {
@@ -28,7 +29,7 @@ private[thetajoin] object BuildSides {
   def isOurBroadcast(plan: LogicalPlan): Boolean =
     broadcastMode(plan).exists(_.isInstanceOf[ThetaBroadcastMode])
 
-  private def broadcastAlready(join: Join): Option[Either[Reason, BuildSide]] =
+  private[planner] def broadcastAlready(join: Join): Option[Either[Reason, BuildSide]] =
     if (isOurBroadcast(join.left)) Some(Right(BuildLeft))
     else if (isOurBroadcast(join.right)) Some(Right(BuildRight))
     else if ((broadcastMode(join.left) ++ broadcastMode(join.right)).nonEmpty)
@@ -43,6 +44,9 @@ private[thetajoin] object BuildSides {
       }
     case _ => None
   }
+
+  private def asksForCartesian(hint: JoinHint): Boolean =
+    (hint.leftHint ++ hint.rightHint).flatMap(_.strategy).exists(_ == SHUFFLE_REPLICATE_NL)
 
   private def hinted(join: Join): Option[BuildSide] = {
     def broadcast(hint: Option[HintInfo]) = hint.flatMap(_.strategy).contains(BROADCAST)

@@ -25,7 +25,10 @@ object Planner {
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
       case None =>
-        BuildSides.choose(join, conf) match {
+        val side =
+          if (hasEquiKeys(join)) EquiBuildSides.choose(join, conf)
+          else BuildSides.choose(join, conf)
+        side match {
           case Left(reason) => Decision(Left(reason))
           case Right(side) => accelerate(join, side, conf)
         }
@@ -46,20 +49,13 @@ object Planner {
       Some(ReasonCode.SubqueryInCondition())
     else if (join.missingInput.nonEmpty)
       Some(ReasonCode.MissingColumn(join.missingInput.mkString(", ")))
-    else if (asksForCartesian(join.hint)) Some(ReasonCode.Hinted("SHUFFLE_REPLICATE_NL"))
-    else equiJoin(join)
+    else join match {
+      case ExtractSingleColumnNullAwareAntiJoin(_, _) => Some(ReasonCode.NullAwareAnti())
+      case _ => None
+    }
   }
 
-  private def equiJoin(join: Join): Option[Reason] = join match {
-    case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) =>
-      val keys = leftKeys.zip(rightKeys).map { case (l, r) => s"${l.sql} = ${r.sql}" }
-      Some(ReasonCode.EquiKeys(keys.mkString(", ")))
-    case ExtractSingleColumnNullAwareAntiJoin(_, _) => Some(ReasonCode.NullAwareAnti())
-    case _ => None
-  }
-
-  private def asksForCartesian(hint: JoinHint): Boolean =
-    (hint.leftHint ++ hint.rightHint).flatMap(_.strategy).exists(_ == SHUFFLE_REPLICATE_NL)
+  private def hasEquiKeys(join: Join): Boolean = ExtractEquiJoinKeys.unapply(join).isDefined
 
   private def accelerate(join: Join, side: BuildSide, conf: SQLConf): Decision = {
     val shape =
@@ -72,6 +68,7 @@ object Planner {
     offers match {
       case (best, offer) +: _ =>
         Decision(Right(choice(join, shape, side, best, offer)), refused)
+      case _ if shape.equiKeys.nonEmpty => Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
     }
   }
@@ -83,8 +80,13 @@ object Planner {
       conf: SQLConf
   ): Either[Reason, Offer] = {
     val switch = Settings.acceleratorEnabled(accelerator.id)
-    if (Settings.boolean(switch, conf)) accelerator.offer(shape, side)
-    else Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
+    if (!Settings.boolean(switch, conf))
+      Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
+    else
+      accelerator.offer(shape, side).filterOrElse(
+        offer => shape.equiKeys.forall(key => offer.served.contains(key.source)),
+        ReasonCode.EquiKeys("this accelerator does not use them")
+      )
   }
 
   private def choice(
@@ -110,7 +112,7 @@ object Planner {
       ofProbe.map(_.source),
       ofBuild.map(_.source),
       residual,
-      if (existenceOnly) Spread.Never else spread(join, side, offer)
+      if (existenceOnly || shape.equiKeys.nonEmpty) Spread.Never else spread(join, side, offer)
     )
   }
 

@@ -83,6 +83,12 @@ object ReasonCode {
         "No conjunct compares an expression of one side with an expression of the other by <, <=, > or >=",
         "Rewrite the condition so that each side of a comparison reads one table."
       )
+  case object NoEquiKey
+      extends ReasonCode(
+        "NO_EQUI_KEY",
+        "No conjunct compares an expression of one side with an expression of the other by =",
+        "Nothing to do unless the sides are meant to be equal in something."
+      )
   case object Nondeterministic
       extends ReasonCode(
         "NONDETERMINISTIC",
@@ -138,6 +144,7 @@ object ReasonCode {
     MissingColumn,
     NoAccelerator,
     NoComparison,
+    NoEquiKey,
     Nondeterministic,
     NullAwareAnti,
     PlanningFailed,

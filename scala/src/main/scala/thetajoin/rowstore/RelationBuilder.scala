@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeRow
 }
 
-import thetajoin.accelerator.IndexSpec
+import thetajoin.accelerator.{IndexSpec, KeyErrors}
 
 /**
  * Builds a [[ThetaRelation]] from the rows of the build side.
@@ -41,8 +41,10 @@ final class RelationBuilder(
     if (passes.exists(!_.eval(row))) addUnmatchable(row)
     else {
       val key =
-        try evaluateKeys(row)
-        catch { case NonFatal(_) => null }
+        if (spec.keyErrors == KeyErrors.Raised) evaluateKeys(row)
+        else
+          try evaluateKeys(row)
+          catch { case NonFatal(_) => null }
       if (key == null) addTo(always, row)
       else if (hasNull(key)) addUnmatchable(row)
       else {

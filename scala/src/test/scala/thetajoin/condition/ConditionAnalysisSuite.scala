@@ -62,8 +62,8 @@ class ConditionAnalysisSuite extends AnyFunSuite {
     val mayFail = GreaterThan(Divide(f, f), Literal(1.0))
     assert(analyse(onlyLeft) == Seq(OneSided(onlyLeft, BuildLeft)))
     assert(analyse(mayFail) == Seq(Opaque(mayFail)))
-    assert(analyse(EqualTo(x, y)) == Seq(EquiKey(EqualTo(x, y))))
-    assert(analyse(EqualNullSafe(y, x)) == Seq(EquiKey(EqualNullSafe(y, x))))
+    assert(analyse(EqualTo(x, y)) == Seq(EquiKey(EqualTo(x, y), x, y, nullSafe = false)))
+    assert(analyse(EqualNullSafe(y, x)) == Seq(EquiKey(EqualNullSafe(y, x), x, y, nullSafe = true)))
     val either = Or(LessThan(x, y), LessThan(i, j))
     assert(analyse(And(And(either, onlyLeft), Not(EqualTo(x, y)))) ==
       Seq(Opaque(either), OneSided(onlyLeft, BuildLeft), Opaque(Not(EqualTo(x, y)))))

@@ -49,11 +49,15 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     Planner.choose(plan, conf(settings: _*)).outcome.left.toOption.map(_.code)
 
   private def losers(plan: Join, settings: (String, String)*): Map[String, ReasonCode] =
-    Planner.choose(plan, conf(settings: _*)).losers.map(l => l.accelerator -> l.reason.code).toMap
+    Planner.choose(plan, conf(settings: _*)).losers
+      .filter(_.reason.code != ReasonCode.NoEquiKey)
+      .map(l => l.accelerator -> l.reason.code)
+      .toMap
 
   test("the cheapest offer wins, and the losers keep their reasons") {
     val decision = Planner.choose(join(LessThan(x, y)), conf())
-    assert(decision.chosen.map(_.accelerator).contains("piecewise") && decision.losers.isEmpty)
+    assert(decision.chosen.map(_.accelerator).contains("piecewise"))
+    assert(decision.losers.map(_.reason.code) == Seq(ReasonCode.NoEquiKey))
     val off = Settings.acceleratorEnabled("piecewise").key -> "false"
     assert(losers(join(LessThan(x, y)), off) == Map("piecewise" -> ReasonCode.AcceleratorDisabled))
     assert(losers(join(Not(EqualTo(x, y)))) == Map("piecewise" -> ReasonCode.NoComparison))

@@ -1,7 +1,7 @@
-package thetajoin.accelerator.piecewise
+package thetajoin.accelerator
 
 /** Sorts row numbers by 64-bit keys: least significant digit first, skipping digits that all keys share. */
-private[piecewise] object LongOrder {
+private[accelerator] object LongOrder {
   private val DigitBits = 11
   private val Digits = 1 << DigitBits
 

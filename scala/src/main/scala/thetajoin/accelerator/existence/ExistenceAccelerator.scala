@@ -1,0 +1,84 @@
+package thetajoin.accelerator.existence
+
+import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, IsNull, Literal}
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.types._
+
+import thetajoin.accelerator._
+import thetajoin.condition.{JoinShape, OrderedLong, PackedLong}
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Equal keys. Build rows are grouped by key, so that the candidates of a probe key are one run:
+ *
+ * {{{
+ *   a.x = b.y, b built:   position 0 1 2 3      probe x = 4
+ *                         y        1 4 4 9      run [1, 3)
+ * }}}
+ *
+ * Where the join asks only whether a key exists, each distinct key is kept once, and nothing else. Spark's joins
+ * evaluate such keys for every row, so that an error in one is the query's error.
+ */
+object ExistenceAccelerator extends Accelerator {
+  override val id: String = "existence"
+
+  override val summary: String =
+    "Semi, anti and mark joins on equal keys: the distinct keys are a bitmap or a hash table, a probe is one look-up."
+
+  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] = {
+    val (equal, aware) = (shape.equiKeys, shape.nullAwareKeys)
+    if (equal.isEmpty && aware.isEmpty) Left(ReasonCode.NoEquiKey())
+    else {
+      val refused = equal.flatMap(k => refusal(k.source, k.left, k.right)) ++
+        aware.flatMap(k => refusal(k.source, k.left, k.right))
+      refused.headOption.toLeft {
+        val (build, probe) = equal.map(_.oriented(buildSide)).unzip
+        val (awareOfBuild, awareOfProbe) = aware.map(_.oriented(buildSide)).unzip
+        val served = equal.map(_.source) ++ aware.map(_.source)
+        val spec =
+          if (aware.isEmpty) ExistenceSpec() else NullAwareSpec(build.flatten.size, aware.size)
+        Offer(
+          served,
+          exact = served,
+          buildKeys = keys(build.flatten, awareOfBuild),
+          probeKeys = keys(probe.flatten, awareOfProbe),
+          spec,
+          cost = 0.0
+        )
+      }
+    }
+  }
+
+  private def refusal(source: Expression, l: Expression, r: Expression): Option[Reason] =
+    if (!DataTypeUtils.sameType(l.dataType, r.dataType))
+      Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${source.sql}"))
+    else unhashable(l.dataType).map(t => ReasonCode.KeyType(s"${t.sql} in ${source.sql}"))
+
+  /** The part of a type whose equal values may differ in their bytes, if there is one. */
+  private def unhashable(t: DataType): Option[DataType] = t match {
+    case s: StringType => if (s.collationId == StringType.collationId) None else Some(s)
+    case _ if OrderedLong.orders(t) => None
+    case BinaryType | _: DecimalType => None
+    case s: StructType => s.fields.iterator.flatMap(f => nested(f.dataType)).nextOption()
+    case a: ArrayType => nested(a.elementType)
+    case other => Some(other)
+  }
+
+  /** Within a value there is no place to normalize a zero or a NaN. */
+  private def nested(t: DataType): Option[DataType] = t match {
+    case DoubleType | FloatType => Some(t)
+    case other => unhashable(other)
+  }
+
+  /** See [[ExistenceSpec]] and [[NullAwareSpec]] for what they are. */
+  private def keys(plain: Seq[Expression], nullAware: Seq[Expression]): Seq[Expression] =
+    if (nullAware.isEmpty) PackedLong.of(plain).map(Seq(_)).getOrElse(plain.map(key))
+    else {
+      val values = nullAware.map(e => Coalesce(Seq(key(e), Literal.default(key(e).dataType))))
+      plain.map(key) ++ values ++ PackedLong.of(nullAware.map(IsNull(_)))
+    }
+
+  private def key(e: Expression): Expression =
+    if (OrderedLong.orders(e.dataType)) OrderedLong(e) else e
+}

@@ -1,0 +1,18 @@
+package thetajoin.accelerator.existence
+
+import org.apache.spark.sql.types._
+
+import thetajoin.accelerator.{IndexBuilder, IndexSpec, KeyErrors}
+
+/** Equal keys. If `distinct`, one row of each key is kept. */
+final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {
+  override def forExistence: IndexSpec = copy(distinct = true)
+
+  override def keyErrors: KeyErrors = KeyErrors.Raised
+
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {
+    case Seq(LongType) if distinct => new DistinctLongsBuilder
+    case Seq(LongType) => new GroupedLongsBuilder
+    case types => new GroupedBytesBuilder(types, distinct)
+  }
+}

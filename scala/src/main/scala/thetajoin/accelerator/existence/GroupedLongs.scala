@@ -1,0 +1,56 @@
+package thetajoin.accelerator.existence
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import thetajoin.accelerator._
+
+/** Rows in ascending order of key. */
+private[existence] final class GroupedLongsBuilder extends IndexBuilder {
+  private var keys = new Array[Long](64)
+  private var rows = 0
+
+  override def add(row: InternalRow): Unit = {
+    if (rows == keys.length) keys = Arrays.copyOf(keys, LongOrder.grown(rows))
+    keys(rows) = row.getLong(0)
+    rows += 1
+  }
+
+  override def finish(): OrderedIndex = {
+    val order = LongOrder.ascending(keys, rows)
+    val distinct = new Array[Long](rows)
+    val starts = new Array[Int](rows + 1)
+    var groups = 0
+    var i = 0
+    while (i < rows) {
+      val key = keys(order(i))
+      if (groups == 0 || distinct(groups - 1) != key) {
+        distinct(groups) = key
+        starts(groups) = i
+        groups += 1
+      }
+      i += 1
+    }
+    starts(groups) = rows
+    val table = LongTable.of(Arrays.copyOf(distinct, groups), numbered = true)
+    OrderedIndex(new GroupedLongs(table, Arrays.copyOf(starts, groups + 1)), order)
+  }
+}
+
+/** Runs of equal keys: the rows of key number n are `[starts(n), starts(n + 1))`. */
+final class GroupedLongs(table: LongTable, starts: Array[Int]) extends JoinIndex {
+  override def bytes: Long = table.bytes + 4L * starts.length
+  override def newProber(): Prober = new GroupedLongsProber(table, starts)
+}
+
+private final class GroupedLongsProber(table: LongTable, starts: Array[Int])
+    extends SingleRunProber
+    with LongProber {
+  override def probe(row: InternalRow): Unit = probe(row.getLong(0))
+
+  override def probe(key: Long): Unit = {
+    val number = table.find(key)
+    if (number < 0) run(0, 0) else run(starts(number), starts(number + 1))
+  }
+}

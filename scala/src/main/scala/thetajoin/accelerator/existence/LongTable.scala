@@ -1,0 +1,150 @@
+package thetajoin.accelerator.existence
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import thetajoin.accelerator._
+
+/**
+ * Distinct keys of 64 bits, numbered from 0 in ascending order. It is an index by itself where only the existence of a
+ * key is asked, and needs no numbers then.
+ */
+abstract class LongTable extends JoinIndex with LongMembership {
+
+  /** The number of a key, if the table has numbers; -1 if the key is not here. */
+  def find(key: Long): Int
+
+  final override def newProber(): Prober = new LongTableProber(this)
+}
+
+/** Position 0 for every key that is here: any will do. */
+private final class LongTableProber(table: LongTable) extends SingleRunProber with LongProber {
+  override def probe(row: InternalRow): Unit = probe(row.getLong(0))
+  override def probe(key: Long): Unit = run(0, if (table.contains(key)) 1 else 0)
+}
+
+object LongTable {
+
+  /** Of keys in ascending order without duplicates; with numbers if `find` is to be called. */
+  def of(keys: Array[Long], numbered: Boolean): LongTable =
+    if (keys.nonEmpty && isDense(keys)) DenseLongs(keys, numbered) else HashedLongs(keys, numbered)
+
+  /** Whether a bitmap over the span of the keys takes no more room than a hash table of them. */
+  private def isDense(keys: Array[Long]): Boolean = {
+    val span = keys.last - keys.head
+    span >= 0 && span / BitsForKey < keys.length
+  }
+
+  /** A hash table takes at least as much for a key: two slots. */
+  private val BitsForKey = 128
+}
+
+/**
+ * A bitmap over the span of the keys, with the number of the first key of each word.
+ *
+ * @param min the key of the first bit
+ */
+final class DenseLongs(min: Long, words: Array[Long], ranks: Array[Int]) extends LongTable {
+  override def bytes: Long = 8L * words.length + 4L * ranks.length
+
+  override def contains(key: Long): Boolean = {
+    val bit = key - min
+    val word = bit >>> 6
+    // A difference that overflows is negative, or larger than any bitmap.
+    bit >= 0 && word < words.length && ((words(word.toInt) >>> bit) & 1L) != 0L
+  }
+
+  override def find(key: Long): Int =
+    if (!contains(key)) -1
+    else {
+      val bit = key - min
+      val word = (bit >>> 6).toInt
+      ranks(word) + java.lang.Long.bitCount(words(word) & ((1L << bit) - 1L))
+    }
+}
+
+private object DenseLongs {
+  def apply(keys: Array[Long], numbered: Boolean): DenseLongs = {
+    val min = keys.head
+    val words = new Array[Long](((keys.last - min) >>> 6).toInt + 1)
+    keys.foreach(key => words(((key - min) >>> 6).toInt) |= 1L << (key - min))
+    new DenseLongs(min, words, if (numbered) ranks(words) else Array.emptyIntArray)
+  }
+
+  private def ranks(words: Array[Long]): Array[Int] = {
+    val ranks = new Array[Int](words.length)
+    var i = 1
+    while (i < words.length) {
+      ranks(i) = ranks(i - 1) + java.lang.Long.bitCount(words(i - 1))
+      i += 1
+    }
+    ranks
+  }
+}
+
+/**
+ * An open-addressing hash table, at most half full.
+ *
+ * @param slots keys at the slots that their hashes say, or at the next free ones
+ * @param free the value of a free slot, which is no key
+ * @param shift takes a hash to a slot
+ */
+final class HashedLongs(slots: Array[Long], numbers: Array[Int], free: Long, shift: Int)
+    extends LongTable {
+  override def bytes: Long = 8L * slots.length + 4L * numbers.length
+
+  override def contains(key: Long): Boolean = slots(slot(key)) == key && key != free
+
+  override def find(key: Long): Int = {
+    val at = slot(key)
+    if (slots(at) == key && key != free) numbers(at) else -1
+  }
+
+  private def slot(key: Long): Int = HashedLongs.slot(slots, free, shift, key)
+}
+
+private object HashedLongs {
+  def apply(keys: Array[Long], numbered: Boolean): HashedLongs = {
+    val capacity = LongHash.capacity(keys.length)
+    val shift = LongHash.shift(capacity)
+    val free = LongHash.absent(keys)
+    val slots = Array.fill(capacity)(free)
+    val numbers = new Array[Int](if (numbered) capacity else 0)
+    var i = 0
+    while (i < keys.length) {
+      val at = slot(slots, free, shift, keys(i))
+      slots(at) = keys(i)
+      if (numbered) numbers(at) = i
+      i += 1
+    }
+    new HashedLongs(slots, numbers, free, shift)
+  }
+
+  /** Where a key is, or where it would be. */
+  def slot(slots: Array[Long], free: Long, shift: Int, key: Long): Int = {
+    val mask = slots.length - 1
+    var at = LongHash.slot(key, shift)
+    while (slots(at) != key && slots(at) != free) at = (at + 1) & mask
+    at
+  }
+}
+
+/** Multiplicative hashing into a table whose capacity is a power of two. */
+private[existence] object LongHash {
+  private final val Multiplier = 0x9e3779b97f4a7c15L
+  private val MaxCapacity = 1 << 30
+
+  def capacity(keys: Int): Int =
+    if (keys >= MaxCapacity / 2) MaxCapacity
+    else math.max(16, Integer.highestOneBit(math.max(keys, 1) * 4 - 1))
+
+  def shift(capacity: Int): Int = java.lang.Long.SIZE - Integer.numberOfTrailingZeros(capacity)
+
+  def slot(key: Long, shift: Int): Int = ((key * Multiplier) >>> shift).toInt
+
+  /** A number that is not among keys in ascending order. */
+  def absent(keys: Array[Long]): Long = {
+    var candidate = Multiplier
+    while (java.util.Arrays.binarySearch(keys, candidate) >= 0) candidate += 1
+    candidate
+  }
+}

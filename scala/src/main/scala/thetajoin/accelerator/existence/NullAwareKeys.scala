@@ -1,0 +1,190 @@
+package thetajoin.accelerator.existence
+
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.unsafe.array.ByteArrayMethods
+import org.apache.spark.unsafe.hash.Murmur3_x86_32
+
+import thetajoin.accelerator._
+import thetajoin.rowstore.{RowCursor, RowPages}
+
+/**
+ * The keys of NOT IN, where null matches everything: a pair matches if in each column the values are equal, or one of
+ * them is null. A key row has first columns that must be equal, then columns that may be null with some value in place of
+ * the null, and last a mask with a bit for each of those, set if it is null.
+ *
+ * Build rows of the same mask are null in the same columns. For a probe row with a mask of its own, a pair is then
+ * compared in the columns that neither mask has: one look-up for each mask of the build side.
+ *
+ * @param plain how many columns must be equal
+ * @param nullable how many may be null
+ * @param distinct whether one row of each key is kept
+ */
+final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = false)
+    extends IndexSpec {
+  override def forExistence: IndexSpec = copy(distinct = true)
+  override def keyErrors: KeyErrors = KeyErrors.Raised
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new NullAwareBuilder(this, keyTypes)
+}
+
+private final class NullAwareBuilder(spec: NullAwareSpec, types: Seq[DataType])
+    extends IndexBuilder {
+  private val groups = new GroupedBytesBuilder(types, spec.distinct)
+
+  override def add(keys: InternalRow): Unit = groups.add(keys)
+
+  override def finish(): OrderedIndex = {
+    val grouped = groups.groups()
+    val fixed = types.map(UnsafeRow.isFixedLength).toArray
+    OrderedIndex(
+      new NullAwareIndex(spec.plain, spec.nullable, fixed, grouped.table.keys, grouped.starts),
+      grouped.order
+    )
+  }
+}
+
+/**
+ * Groups of rows with equal keys, with a hash table for each mask that a probe row has had. Group g is
+ * `[starts(g), starts(g + 1))`; `starts` is null if each group is one row.
+ */
+final class NullAwareIndex(
+    plain: Int,
+    nullable: Int,
+    fixed: Array[Boolean],
+    val keys: RowPages,
+    val starts: Array[Int]
+) extends JoinIndex {
+  @transient private lazy val tables = new ConcurrentHashMap[Long, MaskedTable]
+
+  /** The masks of build rows. */
+  @transient lazy val masks: Array[Long] = {
+    val cursor = keys.newCursor()
+    Iterator.range(0, keys.rows).map(g => mask(cursor.at(g))).toArray.distinct
+  }
+
+  def mask(key: UnsafeRow): Long = key.getLong(plain + nullable)
+
+  /** The table for probe rows of a mask. */
+  def table(probeMask: Long): MaskedTable =
+    tables.computeIfAbsent(probeMask, _ => new MaskedTable(this, probeMask))
+
+  override def bytes: Long = keys.bytes + (if (starts == null) 0L else 4L * starts.length)
+  override def newProber(): Prober = new NullAwareProber(this)
+
+  /** Of the columns that are compared if either side is null as `ignored` says. */
+  def hash(key: UnsafeRow, buildMask: Long, ignored: Long): Int = {
+    var hash = buildMask.toInt
+    var i = 0
+    while (i < plain + nullable) {
+      if (i < plain || ((ignored >>> bit(i)) & 1L) == 0L) {
+        val word = key.getLong(i)
+        hash =
+          if (fixed(i)) Murmur3_x86_32.hashLong(word, hash)
+          else
+            Murmur3_x86_32.hashUnsafeBytes(
+              key.getBaseObject,
+              key.getBaseOffset + (word >>> 32),
+              word.toInt,
+              hash
+            )
+      }
+      i += 1
+    }
+    hash
+  }
+
+  def equal(a: UnsafeRow, b: UnsafeRow, ignored: Long): Boolean = {
+    var i = 0
+    while (i < plain + nullable) {
+      if ((i < plain || ((ignored >>> bit(i)) & 1L) == 0L) && !equal(a, b, i)) return false
+      i += 1
+    }
+    true
+  }
+
+  private def equal(a: UnsafeRow, b: UnsafeRow, column: Int): Boolean = {
+    val (x, y) = (a.getLong(column), b.getLong(column))
+    if (fixed(column)) x == y
+    else
+      x.toInt == y.toInt && ByteArrayMethods.arrayEquals(
+        a.getBaseObject,
+        a.getBaseOffset + (x >>> 32),
+        b.getBaseObject,
+        b.getBaseOffset + (y >>> 32),
+        x.toInt.toLong
+      )
+  }
+
+  /** The first of the columns that may be null has the highest bit. */
+  private def bit(column: Int): Int = plain + nullable - 1 - column
+}
+
+/** For probe rows of one mask: chains of groups that are equal in the columns which are compared. */
+final class MaskedTable(index: NullAwareIndex, probeMask: Long) {
+  private val capacity = LongHash.capacity(index.keys.rows)
+  private val heads = new Array[Int](capacity)
+  private val nexts = new Array[Int](index.keys.rows)
+
+  locally {
+    val (cursor, other) = (index.keys.newCursor(), index.keys.newCursor())
+    var group = 0
+    while (group < index.keys.rows) {
+      val key = cursor.at(group)
+      val at = slot(key, index.mask(key), other)
+      nexts(group) = heads(at) - 1
+      heads(at) = group + 1
+      group += 1
+    }
+  }
+
+  /** The first group of a build mask whose rows match; -1 if there is none. */
+  def first(key: UnsafeRow, buildMask: Long, cursor: RowCursor): Int =
+    heads(slot(key, buildMask, cursor)) - 1
+
+  /** The group after `group`; -1 if there is none. */
+  def next(group: Int): Int = nexts(group)
+
+  private def slot(key: UnsafeRow, buildMask: Long, cursor: RowCursor): Int = {
+    val ignored = buildMask | probeMask
+    var at = ByteTable.slot(index.hash(key, buildMask, ignored), capacity)
+    while (heads(at) != 0 && !isOf(cursor.at(heads(at) - 1), key, buildMask, ignored))
+      at = (at + 1) & (capacity - 1)
+    at
+  }
+
+  private def isOf(group: UnsafeRow, key: UnsafeRow, buildMask: Long, ignored: Long): Boolean =
+    index.mask(group) == buildMask && index.equal(group, key, ignored)
+}
+
+private final class NullAwareProber(index: NullAwareIndex) extends Prober {
+  private val cursor = index.keys.newCursor()
+  private var table: MaskedTable = _
+  private var key: UnsafeRow = _
+  private var nextMask = 0
+  private var group = -1
+
+  override def probe(row: InternalRow): Unit = {
+    key = row.asInstanceOf[UnsafeRow]
+    table = index.table(index.mask(key))
+    nextMask = 0
+    group = -1
+  }
+
+  override def next(): Boolean = {
+    while (group < 0 && nextMask < index.masks.length) {
+      group = table.first(key, index.masks(nextMask), cursor)
+      nextMask += 1
+    }
+    if (group < 0) false
+    else {
+      runFrom = if (index.starts == null) group else index.starts(group)
+      runUntil = if (index.starts == null) group + 1 else index.starts(group + 1)
+      group = table.next(group)
+      true
+    }
+  }
+}

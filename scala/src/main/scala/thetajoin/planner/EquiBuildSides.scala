@@ -1,0 +1,71 @@
+package thetajoin.planner
+
+import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.internal.SQLConf
+
+import thetajoin.driver.JoinRole
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Which side of a join on equal keys is broadcast. Only existence joins are taken: the others need all rows of a key, and
+ * Spark's own joins serve them. The limits are those of Spark's own broadcast joins.
+ */
+private[planner] object EquiBuildSides {
+
+  def choose(join: Join, conf: SQLConf): Either[Reason, BuildSide] =
+    if (!JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)) Left(equiKeys(join))
+    else
+      BuildSides.broadcastAlready(join).getOrElse {
+        val sides =
+          Seq(BuildRight, BuildLeft).filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
+        val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
+        shuffleHint(join) match {
+          case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
+          case None =>
+            hinted.orElse(sides.find(fits(join, _, conf))) match {
+              case Some(BuildRight) if prunesPartitions(join) => Left(equiKeys(join))
+              case Some(side) => Right(side)
+              case None => Left(equiKeys(join))
+            }
+        }
+      }
+
+  def equiKeys(join: Join): Reason = {
+    val keys = join match {
+      case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) =>
+        leftKeys.zip(rightKeys).map { case (l, r) => s"${l.sql} = ${r.sql}" }
+      case _ => Nil
+    }
+    ReasonCode.EquiKeys(keys.mkString(", "))
+  }
+
+  private def hint(join: Join, side: BuildSide): Option[JoinStrategyHint] = (side match {
+    case BuildLeft => join.hint.leftHint
+    case BuildRight => join.hint.rightHint
+  }).flatMap(_.strategy)
+
+  private def shuffleHint(join: Join): Option[JoinStrategyHint] =
+    Seq(BuildLeft, BuildRight).flatMap(hint(join, _)).find {
+      case BROADCAST | NO_BROADCAST_HASH => false
+      case _ => true
+    }
+
+  private def fits(join: Join, side: BuildSide, conf: SQLConf): Boolean = {
+    val stats = BuildSides.built(join, side).stats
+    val atRunTime =
+      if (stats.isRuntime) Option(conf.getConfString(AdaptiveThreshold, null)) else None
+    val limit =
+      atRunTime.map(JavaUtils.byteStringAsBytes).getOrElse(conf.autoBroadcastJoinThreshold)
+    stats.sizeInBytes <= limit
+  }
+
+  private val AdaptiveThreshold = "spark.sql.adaptive.autoBroadcastJoinThreshold"
+
+  /** Whether Spark prunes partitions of the left side by a join's keys, for which it wants a broadcast of its own. */
+  private def prunesPartitions(join: Join): Boolean =
+    join.left.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruningSubquery])))
+}

@@ -1,0 +1,91 @@
+package thetajoin.accelerator.existence
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import thetajoin.accelerator.{LongMembership, OrderedIndex}
+
+/** The index gives exactly the rows that a loop over all of them gives. */
+class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 300)
+
+  private val anyLong = Gen.oneOf(
+    Gen.choose(-5L, 5L),
+    Gen.oneOf(Long.MinValue, Long.MinValue + 1, -1L, 0L, 1L, Long.MaxValue - 1, Long.MaxValue),
+    Gen.long,
+    Gen.choose(0L, 1000L)
+  )
+  private val longs = Gen.oneOf(Gen.listOf(anyLong), Gen.listOf(Gen.choose(-40L, 400L)))
+  private val strings =
+    Gen.listOf(Gen.oneOf(
+      Gen.alphaNumStr,
+      Gen.oneOf("", "ü", "z\u0000", "z")
+    )).map(_.map(UTF8String.fromString))
+
+  private def row(types: Seq[DataType], values: Any*): UnsafeRow =
+    UnsafeProjection.create(types.toArray)(InternalRow(values: _*)).copy()
+
+  private def build(spec: ExistenceSpec, rows: Seq[UnsafeRow], types: DataType*): OrderedIndex = {
+    val builder = spec.newBuilder(types)
+    rows.foreach(builder.add)
+    builder.finish()
+  }
+
+  private def candidates(built: OrderedIndex, key: UnsafeRow): Seq[Int] = {
+    val prober = built.index.newProber()
+    prober.probe(key)
+    Iterator.continually(prober.next()).takeWhile(identity)
+      .flatMap(_ => prober.from until prober.until)
+      .map(built.order(_)).toSeq
+  }
+
+  private def check(keys: Seq[UnsafeRow], others: Seq[UnsafeRow], types: DataType*): Unit = {
+    val all = build(ExistenceSpec(), keys, types: _*)
+    val distinct = build(ExistenceSpec().forExistence.asInstanceOf[ExistenceSpec], keys, types: _*)
+    assert(distinct.order.toSeq == keys.distinct.map(keys.indexOf(_)))
+    (keys ++ others).foreach { key =>
+      val expected = keys.indices.filter(keys(_) == key)
+      assert(candidates(all, key).sorted == expected)
+      assert(candidates(distinct, key).nonEmpty == expected.nonEmpty)
+      distinct.index match {
+        case index: LongMembership => assert(index.contains(key.getLong(0)) == expected.nonEmpty)
+        case _ => assert(types != Seq(LongType))
+      }
+    }
+  }
+
+  test("candidates of a long key are the rows that a loop finds") {
+    forAll(longs, Gen.listOfN(20, anyLong)) { (keys, others) =>
+      check(keys.map(row(Seq(LongType), _)), others.map(row(Seq(LongType), _)), LongType)
+    }
+  }
+
+  test("candidates of other keys are the rows that a loop finds") {
+    forAll(strings, strings) { (keys, others) =>
+      check(keys.map(row(Seq(StringType), _)), others.map(row(Seq(StringType), _)), StringType)
+      def pairs(values: Seq[UTF8String]) =
+        values.map(s => row(Seq(StringType, LongType), s, s.numChars.toLong % 3))
+      check(pairs(keys), pairs(others), StringType, LongType)
+    }
+  }
+
+  test("many keys, close together or far apart") {
+    for (step <- Seq(1L, 3L, 1000003L, Long.MaxValue / 100000)) {
+      val keys = Seq.tabulate(50000)(i => i * step - 70000)
+      val builder = ExistenceSpec(distinct = true).newBuilder(Seq(LongType))
+      keys.foreach(key => builder.add(row(Seq(LongType), key)))
+      val table = builder.finish().index.asInstanceOf[LongTable]
+      assert(keys.forall(table.contains))
+      assert(!keys.exists(key => step > 1 && table.contains(key + 1)))
+      assert(table.bytes <= 50000 * 32)
+      assert((step <= 100) == table.isInstanceOf[DenseLongs])
+    }
+  }
+}
