@@ -39,7 +39,7 @@ private[thetajoin] final class MarkCode(
           s"${matching.check(probe, columns.at(p), orElse = "continue;")}\n$unmatched.mark($p);"
         s"""
            |final int $end = $candidates.until();
-           |for (int $p = $unmatched.next($candidates.from()); $p < $end; $p = $unmatched.next($p + 1)) {
+           |for (int $p = $unmatched.next($candidates.from(), $end); $p < $end; $p = $unmatched.next($p + 1, $end)) {
            |  ${if (task.holdsErrors) held(check, unmatched, p) else check}
            |}""".stripMargin
       }

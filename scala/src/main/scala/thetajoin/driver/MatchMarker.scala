@@ -79,11 +79,11 @@ private[thetajoin] object MatchMarker extends Logging {
         finder.start(row)
         while (finder.candidates.next()) {
           val until = finder.candidates.until
-          var p = unmatched.next(finder.candidates.from)
+          var p = unmatched.next(finder.candidates.from, until)
           while (p < until) {
             try if (finder.matches(row, p)) unmatched.mark(p)
             catch { case NonFatal(e) if task.holdsErrors => unmatched.hold(p, e) }
-            p = unmatched.next(p + 1)
+            p = unmatched.next(p + 1, until)
           }
         }
       }

@@ -10,10 +10,10 @@ final class UnmatchedRows(rows: Int) {
   private var failed: Array[Long] = _
   private var firstError: Throwable = _
 
-  /** The first unmatched position from `position` on; `rows` if there is none. */
-  def next(position: Int): Int = {
+  /** The first unmatched position from `position` on; `until` or more if there is none below it. */
+  def next(position: Int, until: Int): Int = {
     var p = position
-    while (skip(p) != p) {
+    while (p < until && skip(p) != p) {
       skip(p) = skip(skip(p))
       p = skip(p)
     }
@@ -23,10 +23,10 @@ final class UnmatchedRows(rows: Int) {
   def mark(position: Int): Unit = skip(position) = position + 1
 
   def markRun(from: Int, until: Int): Unit = {
-    var p = next(from)
+    var p = next(from, until)
     while (p < until) {
       mark(p)
-      p = next(p + 1)
+      p = next(p + 1, until)
     }
   }
 
@@ -39,7 +39,7 @@ final class UnmatchedRows(rows: Int) {
     failed(position >> 6) |= 1L << position
   }
 
-  def isEmpty: Boolean = next(0) == rows
+  def isEmpty: Boolean = next(0, rows) >= rows
 
   /** What was found for the positions of `[from, until)`; `from` is a multiple of 64. */
   def slice(from: Int, until: Int): MatchedSlice = {

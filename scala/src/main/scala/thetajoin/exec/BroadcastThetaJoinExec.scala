@@ -150,13 +150,14 @@ final class BroadcastThetaJoinExec(
   /** Whether the generated stage below ends at this join, so that it produces its own loop. */
   def ownsLoop: Boolean = probe match {
     case _: ProbeRowsExec | InputAdapter(_: ProbeRowsExec) => true
-    case _ => givesMarks(probe)
+    case _ => false
   }
 
-  /** Whether the node below gives marks of build rows in place of probe rows. */
+  /** Whether the nodes below give marks of build rows in place of probe rows. */
   private def givesMarks(plan: SparkPlan): Boolean = plan match {
     case _: MarkRowsExec => true
     case InputAdapter(below) => givesMarks(below)
+    case ProbeRowsExec(below) => givesMarks(below)
     case WholeStageCodegenExec(below) => givesMarks(below)
     case _ => false
   }
@@ -166,9 +167,8 @@ final class BroadcastThetaJoinExec(
     role.needsMatchedBuildRows || mayMoveRows || !(consumedInPlace || role.oneRowAtMost)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
-    val below =
-      if (role.buildExistence.isDefined && !mayMoveRows) MarkRowsExec(probe, build, task)
-      else ProbeRowsExec(probe)
+    val marks = role.buildExistence.isDefined && !mayMoveRows
+    val below = ProbeRowsExec(if (marks) MarkRowsExec(probe, build, task) else probe)
     buildSide match {
       case BuildLeft => withChildren(left, below)
       case BuildRight => withChildren(below, right)

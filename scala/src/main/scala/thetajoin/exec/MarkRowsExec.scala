@@ -11,8 +11,9 @@ import thetajoin.driver._
 import thetajoin.rowstore.ThetaRelation
 
 /**
- * Ends the generated stage below an existence join whose preserved side is built: the loop over probe rows marks the
- * build rows that match, and gives [[MarkedRows]] when it has ended. It ends early once every build row has a match.
+ * The end of the generated stage below an existence join whose preserved side is built, and below its [[ProbeRowsExec]]:
+ * the loop over probe rows marks the build rows that match, and gives [[MarkedRows]] when it has ended. It ends early once
+ * every build row has a match.
  *
  * @param task what the join above does, which tells all but the children of this node
  */

@@ -26,7 +26,11 @@ class BuildTailSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(runs) { marks =>
       val (unmatched, expected) = marked(marks)
       (0 to Rows).foreach { p =>
-        assert(unmatched.next(p) == (p until Rows).find(!expected(_)).getOrElse(Rows))
+        assert(unmatched.next(p, Rows) == (p until Rows).find(!expected(_)).getOrElse(Rows))
+        val until = math.min(p + 3, Rows)
+        val bounded = unmatched.next(p, until)
+        val first = (p until until).find(!expected(_))
+        assert(first.fold(bounded >= until)(_ == bounded))
       }
       assert(unmatched.isEmpty == (expected.size == Rows))
     }
