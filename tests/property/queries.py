@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -178,17 +177,19 @@ class Query:
 
     @property
     def indexed(self) -> bool:
-        """Whether the join must run on an index. Spark may merge conjuncts over the same columns."""
-        return any(c.indexed for c in self._alone())
+        """Whether the join must run on a sorted index."""
+        return self._apart and any(c.indexed for c in self.conjuncts)
 
     @property
     def equal(self) -> bool:
         """Whether the join must run on an index of keys."""
-        return self.join in EXISTENCE and any(c.equal for c in self._alone())
+        return self._apart and self.join in EXISTENCE and any(c.equal for c in self.conjuncts)
 
-    def _alone(self) -> list[Condition]:
-        column = Counter(name for c in self.conjuncts for name in "xy" if f"l.{name}" in c.sql)
-        return [c for c in self.conjuncts if column[c.sql[2]] == 1]
+    @property
+    def _apart(self) -> bool:
+        """Whether no two conjuncts are over the same columns. Spark may merge such, or see that they can't both hold."""
+        columns = [name for c in self.conjuncts for name in "xyn" if f"l.{name}" in c.sql]
+        return len(columns) == len(set(columns))
 
     @property
     def columns(self) -> str:

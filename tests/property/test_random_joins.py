@@ -28,6 +28,8 @@ SESSION = {
     "spark.sql.adaptive.optimizer.excludedRules": (
         "org.apache.spark.sql.execution.adaptive.AQEPropagateEmptyRelation"
     ),
+    # Spark estimates the size of a join as the product of its sides, and a broadcast of few rows as megabytes.
+    "spark.thetajoin.broadcast.maxBytes": "1024t",
     "spark.sql.timeType.enabled": "true",
     "spark.sql.session.timeZone": "America/Los_Angeles",
 }

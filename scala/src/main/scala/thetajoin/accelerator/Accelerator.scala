@@ -128,6 +128,14 @@ trait LongProber { this: Prober =>
   def probe(key: Long): Unit
 }
 
+/**
+ * A prober whose only key is a string or binary, which generated code hands over where it lies: `size` bytes at `offset`
+ * of the object `base`, as for `Platform`.
+ */
+trait BytesProber { this: Prober =>
+  def probe(base: AnyRef, offset: Long, size: Int): Unit
+}
+
 /** For probers that find one run a key. */
 abstract class SingleRunProber extends Prober {
   private var pending = false

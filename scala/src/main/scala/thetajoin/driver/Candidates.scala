@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.accelerator.LongProber
+import thetajoin.accelerator.{BytesProber, LongProber}
 import thetajoin.rowstore.ThetaRelation
 
 /**
@@ -17,6 +17,10 @@ final class Candidates(relation: ThetaRelation) {
   private val prober = relation.index.newProber()
   private val longProber = prober match {
     case p: LongProber => p
+    case _ => null
+  }
+  private val bytesProber = prober match {
+    case p: BytesProber => p
     case _ => null
   }
   private lazy val longKey = new SpecificInternalRow(Seq(LongType))
@@ -42,6 +46,12 @@ final class Candidates(relation: ThetaRelation) {
       longKey.setLong(0, key)
       prober.probe(longKey)
     }
+    state = Index
+  }
+
+  /** For a string or binary as the only key, if the prober is a [[BytesProber]]. */
+  def probe(base: AnyRef, offset: Long, size: Int): Unit = {
+    bytesProber.probe(base, offset, size)
     state = Index
   }
 

@@ -29,7 +29,7 @@ private[thetajoin] final class JoinCode(
   private val role = task.role
   private val relation = new RelationCode(ctx, task, broadcast)
   private val candidates = relation.candidates
-  private val probeRow = new ProbeCode(ctx, task, candidates)
+  private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)
   private lazy val found = ctx.addMutableState("boolean", "found", forceInline = true)
   private lazy val from = ctx.addMutableState("int", "runFrom", forceInline = true)

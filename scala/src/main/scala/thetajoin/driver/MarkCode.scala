@@ -13,7 +13,7 @@ private[thetajoin] final class MarkCode(
 ) {
   private val relation = new RelationCode(ctx, task, broadcast)
   private val candidates = relation.candidates
-  private val probeRow = new ProbeCode(ctx, task, candidates)
+  private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)
 
   /** The method `void mark(InternalRow row, UnmatchedRows unmatched)` of a [[MatchMarker]]. */

@@ -3,10 +3,16 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.types.{BinaryType, DataType, LongType, StringType}
+import org.apache.spark.unsafe.Platform
 
 /** A probe row as Java text: its columns, its own condition, its keys and so its candidates. */
-private[driver] final class ProbeCode(ctx: CodegenContext, task: JoinTask, candidates: String) {
+private[driver] final class ProbeCode(
+    ctx: CodegenContext,
+    task: JoinTask,
+    relation: RelationCode
+) {
+  private val candidates = relation.candidates
   private val schema: AttributeSeq = task.probeOutput
 
   /** Columns of the row object `row`, read when needed; null if the row is, in the tail. */
@@ -85,10 +91,24 @@ private[driver] final class ProbeCode(ctx: CodegenContext, task: JoinTask, candi
     case Seq(key) if key.dataType == LongType =>
       val k = ExpressionCode(ctx, key, schema, probe)
       s"${k.code}\n" + unlessNull(k.isNull.toString, s"$candidates.probe((long) ${k.value});")
+    case Seq(key) if isBytes(key.dataType) && relation.takesBytes =>
+      val k = ExpressionCode(ctx, key, schema, probe)
+      val (base, offset, size) = key.dataType match {
+        case BinaryType => (k.value, Platform.BYTE_ARRAY_OFFSET.toString, s"${k.value}.length")
+        case _ =>
+          (s"${k.value}.getBaseObject()", s"${k.value}.getBaseOffset()", s"${k.value}.numBytes()")
+      }
+      s"${k.code}\n" +
+        unlessNull(k.isNull.toString, s"$candidates.probe($base, (long) $offset, $size);")
     case keys =>
       val row = ExpressionCode.row(ctx, keys, schema, probe)
       val anyNull = if (keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
       s"${row.code}\n" + unlessNull(anyNull, s"$candidates.probe(${row.value});")
+  }
+
+  private def isBytes(t: DataType): Boolean = t match {
+    case _: StringType | BinaryType => true
+    case _ => false
   }
 
   private def unlessNull(isNull: String, text: String): String =

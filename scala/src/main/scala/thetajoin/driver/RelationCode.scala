@@ -3,7 +3,7 @@ package thetajoin.driver
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.accelerator.LongMembership
+import thetajoin.accelerator.{BytesProber, LongMembership}
 import thetajoin.rowstore.ThetaRelation
 
 /** The fields of a generated class for the build side: the relation, the candidates of a probe row, the columns. */
@@ -45,6 +45,9 @@ private[driver] final class RelationCode(
       ))
     case _ => None
   }
+
+  /** Whether the index takes a string or binary where it lies. */
+  lazy val takesBytes: Boolean = broadcast.value.index.newProber().isInstanceOf[BytesProber]
 
   def newColumns(): BuildColumns =
     new BuildColumns(ctx, broadcast.value.store, task.stored, relation)

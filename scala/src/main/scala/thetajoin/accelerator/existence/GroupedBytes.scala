@@ -11,9 +11,10 @@ import org.apache.spark.sql.types.DataType
 import thetajoin.accelerator._
 import thetajoin.rowstore.RowPages
 
-/** For keys that don't fit 64 bits: two are equal if the bytes of their rows are. Groups stand in order of arrival. */
+/** For keys that don't fit 64 bits: two are equal if their bytes are. Groups stand in order of arrival. */
 private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
     extends IndexBuilder {
+  private val bytes = KeyBytes(types)
   private val keys = mutable.ArrayBuffer.empty[UnsafeRow]
   private var slots = new Array[Long](1 << 10)
   private var groupOf = new Array[Int](64)
@@ -32,12 +33,14 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
   }
 
   private def groupNumber(key: UnsafeRow): Int = {
-    val hash = key.hashCode
+    val (base, offset, size) = (key.getBaseObject, bytes.offset(key), bytes.size(key))
+    val hash = KeyBytes.hash(base, offset, size)
     val mask = slots.length - 1
     var at = ByteTable.slot(hash, slots.length)
     while (slots(at) != 0L) {
-      if (ByteTable.hash(slots(at)) == hash && keys(ByteTable.group(slots(at))) == key)
-        return ByteTable.group(slots(at))
+      val group = ByteTable.group(slots(at))
+      if (ByteTable.hash(slots(at)) == hash && bytes.equal(keys(group), base, offset, size))
+        return group
       at = (at + 1) & mask
     }
     slots(at) = ByteTable.entry(hash, keys.size)
@@ -60,7 +63,7 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
 
   override def finish(): OrderedIndex = {
     val found = groups()
-    OrderedIndex(new GroupedBytes(found.table, found.starts), found.order)
+    OrderedIndex(new GroupedBytes(found.table, found.starts, bytes), found.order)
   }
 
   def groups(): Groups = {
@@ -126,30 +129,38 @@ private[existence] object ByteTable {
  *
  * @param starts null if each group is one row
  */
-final class GroupedBytes(table: ByteTable, starts: Array[Int]) extends JoinIndex {
+final class GroupedBytes(table: ByteTable, starts: Array[Int], keyBytes: KeyBytes)
+    extends JoinIndex {
   override def bytes: Long = table.bytes + (if (starts == null) 0L else 4L * starts.length)
-  override def newProber(): Prober = new GroupedBytesProber(table, starts)
+  override def newProber(): Prober = new GroupedBytesProber(table, starts, keyBytes)
 }
 
-private final class GroupedBytesProber(table: ByteTable, starts: Array[Int])
-    extends SingleRunProber {
+private final class GroupedBytesProber(table: ByteTable, starts: Array[Int], keyBytes: KeyBytes)
+    extends SingleRunProber
+    with BytesProber {
   private val slots = table.slots
   private val cursor = table.keys.newCursor()
 
   override def probe(row: InternalRow): Unit = {
-    val group = find(row.asInstanceOf[UnsafeRow])
+    val key = row.asInstanceOf[UnsafeRow]
+    probe(key.getBaseObject, keyBytes.offset(key), keyBytes.size(key))
+  }
+
+  override def probe(base: AnyRef, offset: Long, size: Int): Unit = {
+    val group = find(base, offset, size)
     if (group < 0) run(0, 0)
     else if (starts == null) run(group, group + 1)
     else run(starts(group), starts(group + 1))
   }
 
-  private def find(key: UnsafeRow): Int = {
-    val hash = key.hashCode
+  private def find(base: AnyRef, offset: Long, size: Int): Int = {
+    val hash = KeyBytes.hash(base, offset, size)
     val mask = slots.length - 1
     var at = ByteTable.slot(hash, slots.length)
     while (slots(at) != 0L) {
       val group = ByteTable.group(slots(at))
-      if (ByteTable.hash(slots(at)) == hash && cursor.at(group) == key) return group
+      if (ByteTable.hash(slots(at)) == hash && keyBytes.equal(cursor.at(group), base, offset, size))
+        return group
       at = (at + 1) & mask
     }
     -1
