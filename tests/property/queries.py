@@ -103,7 +103,10 @@ def _compared(
         f"{first}.{column} {op} {second}.{column}",
         indexed=op in ORDERS and family.indexed,
         equal=op in ("=", "<=>") and family.indexed,
-        portable=op != "<=>" and l.duckdb is not None and r.duckdb is not None and (l == r or whole),
+        portable=op != "<=>"
+        and l.duckdb is not None
+        and r.duckdb is not None
+        and (l == r or whole),
         holds=((lambda a, b: truth(b, a)) if flipped else truth) if whole else None,
     )
 
