@@ -27,7 +27,8 @@ object ExistenceAccelerator extends Accelerator {
     "Semi, anti and mark joins on equal keys: the distinct keys are a bitmap or a hash table, a probe is one look-up."
 
   override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] = {
-    val (equal, aware) = (shape.equiKeys, shape.nullAwareKeys)
+    val equal = shape.equiKeys
+    val aware = shape.nullAwareKeys.take(NullAwareSpec.MaxNullable)
     if (equal.isEmpty && aware.isEmpty) Left(ReasonCode.NoEquiKey())
     else {
       val refused = equal.flatMap(k => refusal(k.source, k.left, k.right)) ++

@@ -49,7 +49,7 @@ final class DenseLongs(min: Long, words: Array[Long], ranks: Array[Int]) extends
   override def contains(key: Long): Boolean = {
     val bit = key - min
     val word = bit >>> 6
-    // A difference that overflows is negative, or larger than any bitmap.
+    // Differences wrap around as keys do: a bit stands for one key, whatever the distance.
     bit >= 0 && word < words.length && ((words(word.toInt) >>> bit) & 1L) != 0L
   }
 

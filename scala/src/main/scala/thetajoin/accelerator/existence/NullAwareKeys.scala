@@ -20,7 +20,7 @@ import thetajoin.rowstore.{RowCursor, RowPages}
  * compared in the columns that neither mask has: one look-up for each mask of the build side.
  *
  * @param plain how many columns must be equal
- * @param nullable how many may be null
+ * @param nullable how many may be null, [[NullAwareSpec.MaxNullable]] at most
  * @param distinct whether one row of each key is kept
  */
 final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = false)
@@ -29,6 +29,12 @@ final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = fa
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)
+}
+
+object NullAwareSpec {
+
+  /** A mask has a bit for each. */
+  val MaxNullable: Int = java.lang.Long.SIZE
 }
 
 private final class NullAwareBuilder(spec: NullAwareSpec, types: Seq[DataType])

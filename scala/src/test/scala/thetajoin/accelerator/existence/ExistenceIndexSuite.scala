@@ -76,6 +76,37 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a null in NOT IN matches everything") {
+    val cell = Gen.option(Gen.choose(0L, 3L))
+    val rows =
+      Gen.listOf(Gen.zip(Gen.choose(0L, 1L), cell, Gen.option(Gen.oneOf("", "a", "b")), cell))
+    val types = Seq(LongType, LongType, StringType, LongType, LongType)
+    type Cells = (Long, Option[Long], Option[String], Option[Long])
+    def key(cells: Cells): UnsafeRow = {
+      val (plain, x, s, y) = cells
+      val mask = Seq(x, s, y).foldLeft(0L)((mask, c) => mask * 2 + (if (c.isEmpty) 1 else 0))
+      val string = UTF8String.fromString(s.getOrElse(""))
+      row(types, plain, x.getOrElse(0L), string, y.getOrElse(0L), mask)
+    }
+    def matches(a: Cells, b: Cells): Boolean = {
+      def same[A](l: Option[A], r: Option[A]) = l.isEmpty || r.isEmpty || l == r
+      a._1 == b._1 && same(a._2, b._2) && same(a._3, b._3) && same(a._4, b._4)
+    }
+    forAll(rows, rows) { (build, probes) =>
+      def index(distinct: Boolean) = {
+        val builder = NullAwareSpec(plain = 1, nullable = 3, distinct).newBuilder(types)
+        build.foreach(cells => builder.add(key(cells)))
+        builder.finish()
+      }
+      val (all, distinct) = (index(distinct = false), index(distinct = true))
+      probes.foreach { probe =>
+        val expected = build.indices.filter(i => matches(build(i), probe))
+        assert(candidates(all, key(probe)).sorted == expected)
+        assert(candidates(distinct, key(probe)).nonEmpty == expected.nonEmpty)
+      }
+    }
+  }
+
   test("many keys, close together or far apart") {
     for (step <- Seq(1L, 3L, 1000003L, Long.MaxValue / 100000)) {
       val keys = Seq.tabulate(50000)(i => i * step - 70000)
