@@ -56,6 +56,9 @@ final case class Offer(
 trait IndexSpec extends Serializable {
   def newBuilder(keyTypes: Seq[DataType]): IndexBuilder
 
+  /** Whether the index keeps one row of each key, so that tasks need not send a key twice. */
+  def isDistinct: Boolean = false
+
   /** What becomes of a row whose key can't be evaluated. */
   def keyErrors: KeyErrors = KeyErrors.Held
 

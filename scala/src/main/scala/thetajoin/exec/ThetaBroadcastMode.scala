@@ -21,6 +21,9 @@ final case class ThetaBroadcastMode(
     keepUnmatchable: Boolean
 ) extends BroadcastMode {
 
+  /** Whether rows whose key is there already, or is null, are of no use. */
+  def isDistinct: Boolean = spec.isDistinct && filter.isEmpty && !keepUnmatchable
+
   override def transform(rows: Array[InternalRow]): Any =
     transform(rows.iterator, Some(rows.length.toLong))
 

@@ -8,6 +8,8 @@ import thetajoin.accelerator.{IndexBuilder, IndexSpec, KeyErrors}
 final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {
   override def forExistence: IndexSpec = copy(distinct = true)
 
+  override def isDistinct: Boolean = distinct
+
   override def keyErrors: KeyErrors = KeyErrors.Raised
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {

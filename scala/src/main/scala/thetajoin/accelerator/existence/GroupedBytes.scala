@@ -21,6 +21,12 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
   private val firsts = new mutable.ArrayBuilder.ofInt
   private var rows = 0
 
+  /** Whether a key is new; nothing else is kept of its row. */
+  def addKey(key: UnsafeRow): Boolean = {
+    val known = keys.size
+    groupNumber(key) == known
+  }
+
   override def add(row: InternalRow): Unit = {
     val known = keys.size
     val group = groupNumber(row.asInstanceOf[UnsafeRow])

@@ -26,6 +26,7 @@ import thetajoin.rowstore.{RowCursor, RowPages}
 final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = false)
     extends IndexSpec {
   override def forExistence: IndexSpec = copy(distinct = true)
+  override def isDistinct: Boolean = distinct
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)

@@ -1,0 +1,107 @@
+package thetajoin.exec
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.{
+  CodegenContext,
+  ExprCode,
+  GenerateUnsafeProjection
+}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  SortOrder,
+  UnsafeProjection
+}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.types.{DataType, LongType}
+
+import thetajoin.accelerator.existence.SeenKeys
+
+/**
+ * Below the broadcast of an index that keeps each key once: drops rows whose key the task has seen, and those with a null
+ * key, before they are collected.
+ *
+ * @param keys bound to the child's output
+ */
+final case class DistinctKeysExec(keys: Seq[Expression], child: SparkPlan)
+    extends UnaryExecNode
+    with CodegenSupport {
+  override def nodeName: String = "DistinctKeys"
+  override def output: Seq[Attribute] = child.output
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    DistinctKeysExec.OutputRows -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (expressions, rows) = (keys, longMetric(DistinctKeysExec.OutputRows))
+    child.execute().mapPartitions { input =>
+      val project = UnsafeProjection.create(expressions)
+      val seen = new SeenKeys(expressions.map(_.dataType))
+      input.filter { row =>
+        val key = project(row)
+        val isNew = !key.anyNull && seen.isNew(key)
+        if (isNew) rows += 1
+        isNew
+      }
+    }
+  }
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
+
+  override protected def doProduce(ctx: CodegenContext): String =
+    child.asInstanceOf[CodegenSupport].produce(ctx, this)
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val types =
+      ctx.addReferenceObj("keyTypes", keys.map(_.dataType), classOf[Seq[DataType]].getName)
+    val seenClass = classOf[SeenKeys].getName
+    val seen = ctx.addMutableState(
+      seenClass,
+      "seenKeys",
+      v => s"$v = new $seenClass($types);",
+      forceInline = true
+    )
+    val evaluated = evaluateRequiredVariables(child.output, input, child.outputSet)
+    ctx.currentVars = input
+    ctx.INPUT_ROW = null
+    val (code, isNull, value) = keys match {
+      case Seq(key) if key.dataType == LongType =>
+        val k = key.genCode(ctx)
+        (k.code, k.isNull.toString, k.value.toString)
+      case _ =>
+        val k = GenerateUnsafeProjection.createCode(ctx, keys)
+        (k.code, s"${k.value}.anyNull()", k.value.toString)
+    }
+    s"""
+       |$evaluated
+       |$code
+       |if (!$isNull && $seen.isNew($value)) {
+       |  ${metricTerm(ctx, DistinctKeysExec.OutputRows)}.add(1);
+       |  ${consume(ctx, input)}
+       |}""".stripMargin
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): DistinctKeysExec =
+    copy(child = newChild)
+}
+
+object DistinctKeysExec {
+  private val OutputRows = "numOutputRows"
+}
+
+/** Puts a [[DistinctKeysExec]] below each broadcast that keeps a key once. */
+object SendKeysOnce extends Rule[SparkPlan] {
+  override def apply(plan: SparkPlan): SparkPlan = plan.transform {
+    case exchange @ BroadcastExchangeExec(mode: ThetaBroadcastMode, child)
+        if mode.isDistinct && !child.isInstanceOf[DistinctKeysExec] =>
+      exchange.withNewChildren(Seq(DistinctKeysExec(mode.keys, child)))
+  }
+}
