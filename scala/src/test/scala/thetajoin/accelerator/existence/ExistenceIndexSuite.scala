@@ -14,7 +14,7 @@ import thetajoin.accelerator.{LongMembership, OrderedIndex}
 /** The index gives exactly the rows that a loop over all of them gives. */
 class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 300)
+    PropertyCheckConfiguration(minSuccessful = 60)
 
   private val anyLong = Gen.oneOf(
     Gen.choose(-5L, 5L),
