@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 
-import thetajoin.accelerator.IndexSpec
+import thetajoin.accelerator.{IndexSpec, KeyErrors}
 import thetajoin.rowstore.RelationBuilder
 
 /**
@@ -21,8 +21,9 @@ final case class ThetaBroadcastMode(
     keepUnmatchable: Boolean
 ) extends BroadcastMode {
 
-  /** Whether rows whose key is there already, or is null, are of no use. */
-  def isDistinct: Boolean = spec.isDistinct && filter.isEmpty && !keepUnmatchable
+  /** Whether rows whose key is there already, or is null, are of no use, and keys may be evaluated without a net. */
+  def isDistinct: Boolean =
+    spec.isDistinct && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
 
   override def transform(rows: Array[InternalRow]): Any =
     transform(rows.iterator, Some(rows.length.toLong))
