@@ -69,6 +69,17 @@ def test_each_join_of_a_query_is_reported(session: SparkSession) -> None:
     assert sorted(map(str, found)) == ["EQUI_KEYS", "None", "None"]
 
 
+def test_a_limit_without_order_takes_rows_as_sparks_join_gives_them(session: SparkSession) -> None:
+    session.sql("SELECT 99 - id AS y FROM range(0, 100, 1, 1)").createOrReplaceTempView("b")
+    sql = "SELECT x, y FROM a, LATERAL (SELECT y FROM b WHERE y >= x LIMIT 2)"
+    session.conf.set("spark.thetajoin.enabled", "false")
+    expected = sorted(session.sql(sql).collect())
+    session.conf.unset("spark.thetajoin.enabled")
+    assert sorted(session.sql(sql).collect()) == expected
+    assert "ARRIVAL_ORDER" in reasons(session, sql)
+    assert "ARRIVAL_ORDER" not in reasons(session, sql.replace("LIMIT", "ORDER BY y LIMIT"))
+
+
 def test_an_unreadable_setting_reaches_the_user(session: SparkSession) -> None:
     session.conf.set("spark.thetajoin.broadcast.maxBytes", "lots")
     with pytest.raises(PySparkException, match="INVALID_SETTING"):

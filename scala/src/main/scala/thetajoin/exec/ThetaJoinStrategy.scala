@@ -12,13 +12,13 @@ import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
   Expression
 }
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Window}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
-import thetajoin.planner.{BuildSides, Choice, Decision, Planner}
+import thetajoin.planner.{ArrivalOrder, BuildSides, Choice, Decision, Planner}
 import thetajoin.reason.ReasonCode
 
 /** A decision, with the node that carries it out if a join is accelerated. */
@@ -29,6 +29,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case join: Join => this.plan(join).node.toSeq
+    case window: Window =>
+      ArrivalOrder.mark(window)
+      Nil
     case _ => Nil
   }
 

@@ -49,6 +49,7 @@ object Planner {
       Some(ReasonCode.SubqueryInCondition())
     else if (join.missingInput.nonEmpty)
       Some(ReasonCode.MissingColumn(join.missingInput.mkString(", ")))
+    else if (ArrivalOrder.mattersTo(join)) Some(ReasonCode.ArrivalOrder())
     else join match {
       case ExtractSingleColumnNullAwareAntiJoin(_, _) => Some(ReasonCode.NullAwareAnti())
       case _ => None

@@ -28,6 +28,12 @@ object ReasonCode {
         "Spark has already broadcast a side for a join of its own",
         "Nothing to do."
       )
+  case object ArrivalOrder
+      extends ReasonCode(
+        "ARRIVAL_ORDER",
+        "A LIMIT without ORDER BY in a correlated subquery takes this join's rows in the order of its inputs",
+        "Add ORDER BY to the subquery."
+      )
   case object BuildTooLarge
       extends ReasonCode(
         "BUILD_TOO_LARGE",
@@ -135,6 +141,7 @@ object ReasonCode {
   val all: Seq[ReasonCode] = Seq(
     AcceleratorDisabled,
     AlreadyBroadcast,
+    ArrivalOrder,
     BuildTooLarge,
     Disabled,
     EquiKeys,
