@@ -11,7 +11,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-sparks test-suites link check fmt docs wheel bench clean
+.PHONY: help setup demo test test-fast test-sparks test-suites link check fmt docs wheel bench bench-existence clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,7 +25,7 @@ demo: .venv/.complete ## joins on real flights and weather, with the extension o
 test: .venv/.complete check $(EXAMPLE_JAR) ## everything that is tested, as CI does it
 	tools/sbt test
 	$(PYTHON) -m pytest
-	$(MAKE) --no-print-directory test-sparks
+	$(MAKE) --no-print-directory test-sparks test-suites
 
 test-fast: .venv/.complete $(EXAMPLE_JAR) ## the inner loop: under three minutes
 	tools/sbt test
@@ -62,8 +62,11 @@ docs: .venv/.complete ## regenerate what is generated: settings, accelerators, r
 
 wheel: $(WHEEL) ## the Python package with the jar inside, in dist/
 
-bench: .venv/.complete ## Spark off and on beside DuckDB, DataFusion and Polars: benchmarks/results/
-	$(PYTHON) -m benchmarks $(ARGS)
+bench: .venv/.complete ## joins without an equality: Spark off and on beside DuckDB, DataFusion and Polars
+	$(PYTHON) -m benchmarks nlj $(ARGS)
+
+bench-existence: .venv/.complete ## EXISTS and NOT IN in the same way; results in benchmarks/results/
+	$(PYTHON) -m benchmarks existence $(ARGS)
 
 clean: ## remove what was built, but not the environments
 	rm -rf target project/target project/project build dist python/src/thetajoin/jars

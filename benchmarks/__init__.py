@@ -1,1 +1,1 @@
-"""Nested-loop join benchmark: Spark with and without thetajoin, DuckDB, DataFusion and Polars."""
+"""Suites of joins on Spark with and without thetajoin, DuckDB, DataFusion and Polars."""

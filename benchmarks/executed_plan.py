@@ -18,6 +18,7 @@ class ExecutedJoin:
     line: str
     metrics: dict[str, int]
     pairs: int
+    broadcast_bytes: int
 
     @property
     def accelerated(self) -> bool:
@@ -33,7 +34,10 @@ def executed_join(frame: DataFrame) -> ExecutedJoin:
         raise ValueError(f"expected one join, found {len(joins)} in:\n{plan.toString()}")
     join = joins[0]
     left, right = (_rows_from(side) for side in _children(join))
-    return ExecutedJoin(join.simpleString(100).strip(), _metrics(join), left * right)
+    broadcast = sum(
+        _metrics(node)["dataSize"] for node in _nodes(join) if "Broadcast" in _exchange(node)
+    )
+    return ExecutedJoin(join.simpleString(100).strip(), _metrics(join), left * right, broadcast)
 
 
 def _query_execution(frame: DataFrame) -> Any:
@@ -42,6 +46,11 @@ def _query_execution(frame: DataFrame) -> Any:
 
 def _is_join(node: Any) -> bool:
     return any(word in node.nodeName() for word in ("Join", "CartesianProduct"))
+
+
+def _exchange(node: Any) -> str:
+    name = str(node.nodeName())
+    return name if name.endswith("Exchange") else ""
 
 
 def _nodes(plan: Any) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
+from benchmarks.queries import Suite
 from benchmarks.report import OFF, ON, PEERS, Result, Settings
 from benchmarks.worker import OverLimit
 
@@ -23,14 +24,14 @@ STYLES = {
 }
 
 
-def write(results: list[Result], settings: Settings, path: Path) -> None:
+def write(suite: Suite, results: list[Result], settings: Settings, path: Path) -> None:
     """Draw all queries, the first on top."""
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "nlj", "font.size": 10})
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": suite.name, "font.size": 10})
     figure = Figure(figsize=(10, 1.6 + 0.36 * len(results)), layout="constrained")
     axes = figure.subplots()
     for row, result in enumerate(results):
         _draw_row(axes, row, result)
-    _draw_frame(axes, results, settings)
+    _draw_frame(axes, suite, results, settings)
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -50,10 +51,10 @@ def _draw_row(axes: Axes, row: int, result: Result) -> None:
         axes.scatter(seconds, row, s=size, color=colour, marker=marker, zorder=2, linewidths=0)
 
 
-def _draw_frame(axes: Axes, results: list[Result], settings: Settings) -> None:
+def _draw_frame(axes: Axes, suite: Suite, results: list[Result], settings: Settings) -> None:
     """Labels, grid, legend and title."""
     queries = [result.query for result in results]
-    labels = [f"{q.name}   {q.join_type} {q.sizes}   {q.condition}" for q in queries]
+    labels = ["   ".join((q.name, *q.facts.values())).replace("`", "") for q in queries]
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xscale("log")
@@ -66,7 +67,7 @@ def _draw_frame(axes: Axes, results: list[Result], settings: Settings) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.set_title(
-        f"Joins without an equality, {settings.threads} threads (\u25b6 over {settings.limit:g} s)",
+        f"{suite.title}, {settings.threads} threads (\u25b6 over {settings.limit:g} s)",
         loc="left",
         pad=30,
         fontweight="bold",

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from benchmarks.executed_plan import ExecutedJoin
 from benchmarks.queries import Query
 
-Answer = tuple[int, int, int]
+Answer = tuple[int, ...]
 
 
 class UnsupportedJoinError(Exception):
@@ -19,7 +19,7 @@ class Runner(ABC):
 
     @abstractmethod
     def prepare(self, query: Query) -> None:
-        """Make the query's tables t1(a) and t2(b); not timed."""
+        """Make the query's tables; not timed."""
 
     @abstractmethod
     def run(self, query: Query) -> Answer:
@@ -28,6 +28,6 @@ class Runner(ABC):
     def cancel(self) -> None:  # noqa: B027 (an engine that can't cancel has its process killed)
         """Stop the running query; called from another thread at the time limit."""
 
-    def join(self) -> ExecutedJoin | None:
-        """The executed join of the last query, where the engine tells."""
+    def join(self, query: Query) -> ExecutedJoin | None:
+        """The executed join of the query that ran last, where the engine tells."""
         return None

@@ -1,4 +1,4 @@
-"""Polars' `join_where` on its streaming engine; the other one would hold every pair in memory.
+"""Polars on its streaming engine; in the other one, `join_where` would hold every pair in memory.
 
 POLARS_MAX_THREADS, set for the process before Polars is imported, bounds the threads.
 """
@@ -9,27 +9,55 @@ import polars as pl
 
 from benchmarks.engines import Answer, Runner, UnsupportedJoinError
 from benchmarks.queries import Query
+from benchmarks.suites.existence import ExistenceQuery
+from benchmarks.suites.nlj import NestedLoopQuery
+from benchmarks.tables import Range, Table
 
 
 class PolarsRunner(Runner):
-    """Runs queries on two lazy frames."""
+    """Runs queries on lazy frames."""
 
     def __init__(self) -> None:
-        self._left = self._right = pl.LazyFrame()
+        self._frames: dict[str, pl.LazyFrame] = {}
 
     def prepare(self, query: Query) -> None:
-        """Make both frames."""
-        self._left = pl.LazyFrame({"a": pl.int_range(query.left_rows, eager=True)})
-        self._right = pl.LazyFrame({"b": pl.int_range(query.right_rows, eager=True)})
+        """Make the frames."""
+        self._frames = {table.name: _frame(table) for table in query.tables}
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""
+        match query:
+            case NestedLoopQuery():
+                answer = self._nested_loop(query)
+            case ExistenceQuery():
+                answer = self._existence(query)
+            case _:
+                raise TypeError(f"no Polars query for {query}")
+        return answer.collect(engine="streaming").row(0)
+
+    def _nested_loop(self, query: NestedLoopQuery) -> pl.LazyFrame:
         if query.join_type != "INNER":
             raise UnsupportedJoinError("Polars has no outer join on an inequality")
-        joined = self._left.join_where(self._right, pl.sql_expr(query.condition))
-        sums = joined.select(pl.len(), pl.col("a").sum(), pl.col("b").sum())
-        count, left, right = sums.collect(engine="streaming").row(0)
-        return (count, left, right)
+        left, right = self._frames.values()
+        joined = left.join_where(right, pl.sql_expr(query.condition))
+        return joined.select(pl.len(), pl.col("a").sum(), pl.col("b").sum())
+
+    def _existence(self, query: ExistenceQuery) -> pl.LazyFrame:
+        if query.residual:
+            raise UnsupportedJoinError("Polars has no existence join with an inequality")
+        outer, inner = (self._frames[table.name] for table in query.tables)
+        if query.key:
+            outer = outer.with_columns(pl.sql_expr(query.key).alias("k"))
+        joined = outer.join(
+            inner, on=query.columns, how="anti" if query.is_anti else "semi", maintain_order="none"
+        )
+        return joined.select(pl.len(), pl.col("v").sum())
+
+
+def _frame(table: Table) -> pl.LazyFrame:
+    if isinstance(table, Range):
+        return pl.LazyFrame({table.column: pl.int_range(table.rows, eager=True)})
+    return pl.scan_parquet(table.path)
 
 
 def start(threads: int) -> dict[str, Runner]:

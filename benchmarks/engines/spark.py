@@ -1,6 +1,7 @@
 """Spark with thetajoin off and on: one session, switched by `spark.thetajoin.enabled`.
 
-The tables are Spark's `range` in as many partitions as threads.
+Integers are Spark's `range` in as many partitions as threads. A third runner reads the tables and
+joins nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import get_args
 import thetajoin
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.engines import Answer, Runner
+from benchmarks.engines import Answer, Runner, UnsupportedJoinError
 from benchmarks.executed_plan import ExecutedJoin, executed_join
-from benchmarks.queries import JoinType, Query
+from benchmarks.queries import Query
+from benchmarks.suites.nlj import JoinType, NestedLoopQuery
+from benchmarks.tables import Range
 
 
 class SparkRunner(Runner):
@@ -26,17 +29,21 @@ class SparkRunner(Runner):
         self._frame: DataFrame | None = None
 
     def prepare(self, query: Query) -> None:
-        """Make both views, set the switch and let `cancel` interrupt tasks."""
-        self._spark.range(query.left_rows).toDF("a").createOrReplaceTempView("t1")
-        self._spark.range(query.right_rows).toDF("b").createOrReplaceTempView("t2")
+        """Make the views, set the switch and let `cancel` interrupt tasks."""
+        for table in query.tables:
+            frame = (
+                self._spark.range(table.rows).toDF(table.column)
+                if isinstance(table, Range)
+                else self._spark.read.parquet(str(table.path))
+            )
+            frame.createOrReplaceTempView(table.name)
         self._spark.conf.set("spark.thetajoin.enabled", self._enabled)
         self._spark.sparkContext.setInterruptOnCancel(True)
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""
         self._frame = self._spark.sql(query.sql)
-        count, left, right = self._frame.collect()[0]
-        return (count, left, right)
+        return tuple(self._frame.collect()[0])
 
     def cancel(self) -> None:
         """Cancel all jobs, and return when no task is left that would slow what follows."""
@@ -46,18 +53,29 @@ class SparkRunner(Runner):
         while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
             time.sleep(0.05)
 
-    def join(self) -> ExecutedJoin | None:
+    def join(self, query: Query) -> ExecutedJoin | None:
         """The executed join, after a check that the extension ran it or stayed out of it."""
         if self._frame is None:
             return None
         join = executed_join(self._frame)
-        if join.accelerated != self._enabled:
+        if join.accelerated != (self._enabled and query.accelerated):
             raise RuntimeError(f"thetajoin enabled: {self._enabled}, but Spark ran: {join.line}")
         return join
 
 
+class ScanRunner(SparkRunner):
+    """Reads what a query reads."""
+
+    def run(self, query: Query) -> Answer:
+        """Collect the scan's row for each table; its numbers are of no use."""
+        if query.scan is None:
+            raise UnsupportedJoinError("its tables are made as they are read")
+        self._spark.sql(query.scan).collect()
+        return ()
+
+
 def start(threads: int) -> dict[str, Runner]:
-    """Both engines by name, over one warm session."""
+    """The engines by name, over one warm session."""
     builder = SparkSession.builder.master(f"local[{threads}]").appName("thetajoin benchmark")
     settings = {
         "spark.driver.memory": "4g",
@@ -73,12 +91,18 @@ def start(threads: int) -> dict[str, Runner]:
         "Spark + thetajoin": SparkRunner(spark, enabled=True),
     }
     _warm_up(runners)
-    return runners
+    return runners | {"scan": ScanRunner(spark, enabled=False)}
 
 
 def _warm_up(runners: dict[str, Runner]) -> None:
     """Small joins of each type: the JVM loads and compiles what every query needs."""
     for runner, join_type in product(runners.values(), get_args(JoinType)):
-        query = Query("warm-up", join_type, 2_000, 2_000, "a > b AND (a + b) % 7 = 0")
+        query = NestedLoopQuery(
+            name="warm-up",
+            join_type=join_type,
+            left=2_000,
+            right=2_000,
+            condition="a > b AND (a + b) % 7 = 0",
+        )
         runner.prepare(query)
         runner.run(query)
