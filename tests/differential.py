@@ -39,7 +39,7 @@ MATRIX: dict[str, dict[str, str]] = {
     for how in ("codegen", "interpreted")
 }
 
-_NODE = re.compile(r"BroadcastThetaJoin (?P<accelerator>\w+), (?P<rest>.*)")
+_NODE = re.compile(r"(?P<exec>\w+ThetaJoin) (?P<accelerator>\w+), (?P<rest>.*)")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ class Outcome:
 
     @property
     def nodes(self) -> list[Node]:
-        return [Node(m["accelerator"], m["rest"]) for m in _NODE.finditer(self.plan)]
+        return [
+            Node(m["accelerator"], f"{m['exec']} {m['rest']}") for m in _NODE.finditer(self.plan)
+        ]
 
 
 def execute(spark: SparkSession, sql: str) -> Outcome:

@@ -120,7 +120,7 @@ _LARGE = (
     *_both("residual", outer=_FAN_OUTER, inner=_FAN, residual="i.w > o.v"),
     *_both("text", outer=_BIG_TEXT, inner=_SMALL_TEXT, scanned=_TEXT_SCANNED),
     *_both("small_text", outer=_SMALL_TEXT, inner=_BIG_TEXT, scanned=_TEXT_SCANNED),
-    *_both("large_fan", outer=_BIG, inner=_LARGE_FAN, accelerated=False),
+    *_both("large_fan", outer=_BIG, inner=_LARGE_FAN),
     ExistenceQuery(name="not_in", outer=_PAIRS, inner=_FEW_PAIRS, columns=("a", "b")),
 )
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.util.QueryExecutionListener
 final class JoinCounter extends QueryExecutionListener with AdaptiveSparkPlanHelper {
   override def onSuccess(action: String, query: QueryExecution, nanos: Long): Unit = {
     val joins = collectWithSubqueries(query.executedPlan) {
-      case node if node.nodeName == "BroadcastThetaJoin" => node
+      case node if node.nodeName.endsWith("ThetaJoin") => node
     }
     JoinCounter.joins.addAndGet(joins.size)
   }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
-import thetajoin.exec.BroadcastThetaJoinExec
+import thetajoin.exec.{BroadcastThetaJoinExec, ThetaJoinExec}
 
 /** A local session with the extension, and checks against the same session without it. */
 trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { this: Suite =>
@@ -43,8 +43,11 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
     query.queryExecution.executedPlan
   }
 
-  protected def thetaJoins(plan: SparkPlan): Seq[BroadcastThetaJoinExec] =
-    collectWithSubqueries(plan) { case j: BroadcastThetaJoinExec => j }
+  protected def thetaJoins(plan: SparkPlan): Seq[ThetaJoinExec] =
+    collectWithSubqueries(plan) { case j: ThetaJoinExec => j }
+
+  protected def broadcastJoins(plan: SparkPlan): Seq[BroadcastThetaJoinExec] =
+    thetaJoins(plan).collect { case j: BroadcastThetaJoinExec => j }
 
   /** The same bag of rows with the extension on and off, and the accelerators that ran. */
   protected def assertSame(sql: String, accelerators: String*): Unit = {

@@ -1,11 +1,13 @@
 package thetajoin.accelerator
 
+import scala.annotation.unused
+
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.condition.JoinShape
+import thetajoin.condition.{Conjunct, JoinShape}
 import thetajoin.reason.Reason
 
 /**
@@ -32,6 +34,17 @@ trait Accelerator {
 
   /** What this accelerator would serve of the join if `buildSide` were indexed, or why it would not. */
   def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer]
+
+  /**
+   * An offer for a join that asks of a probe row only whether it has a match. A build row may be left out of the index if,
+   * whenever it matches, one that stays does. `checked` are the conjuncts that are tested on candidates.
+   */
+  def forExistence(
+      offer: Offer,
+      checked: Seq[Conjunct],
+      @unused buildSide: BuildSide
+  ): Offer =
+    if (checked.isEmpty) offer.copy(spec = offer.spec.forExistence) else offer
 }
 
 /**
@@ -39,7 +52,7 @@ trait Accelerator {
  * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys
  *   can't fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
  * @param buildKeys one-sided expressions over the build side, evaluated once a row
- * @param probeKeys their counterparts over the probe side
+ * @param probeKeys one-sided expressions over the probe side that the index understands
  * @param spec how to build the index: constants only, so that equal joins get equal specs
  * @param cost expected candidates as a share of all pairs, 0.0 to 1.0; the lowest offer wins
  */
@@ -56,16 +69,20 @@ final case class Offer(
 trait IndexSpec extends Serializable {
   def newBuilder(keyTypes: Seq[DataType]): IndexBuilder
 
-  /** Whether the index keeps one row of each key, so that tasks need not send a key twice. */
+  /** Whether the index keeps fewer rows than it is given, and a task can tell some of those by [[newSeenKeys]]. */
   def isDistinct: Boolean = false
+
+  /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
+  def isPartitionable: Boolean = false
+
+  /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
+  def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
+    throw new UnsupportedOperationException(s"$this keeps every row")
 
   /** What becomes of a row whose key can't be evaluated. */
   def keyErrors: KeyErrors = KeyErrors.Held
 
-  /**
-   * The same index where the join asks only whether a row has a candidate: it may then keep fewer rows.
-   * Asked only if nothing is checked on candidates.
-   */
+  /** The same index where the join asks only whether a row has a candidate: it may then keep fewer rows. */
   def forExistence: IndexSpec = this
 }
 
@@ -78,6 +95,16 @@ object KeyErrors {
 
   /** The query fails. For keys that Spark's own join would evaluate for every row. */
   case object Raised extends KeyErrors
+}
+
+/** The keys that a task has seen, so that it leaves out rows which the index would not keep. It may forget keys. */
+abstract class SeenKeys {
+
+  /** Whether the index may need the row of this key beside those seen before. */
+  def isNew(key: UnsafeRow): Boolean
+
+  /** For a single key of 64 bits. */
+  def isNew(key: Long): Boolean
 }
 
 /** Takes the keys of build rows in arrival order. Rows with a null key or a key that failed never come here. */
@@ -126,14 +153,22 @@ trait LongMembership { this: JoinIndex =>
   def contains(key: Long): Boolean
 }
 
+/**
+ * An index that knows by itself whether a key has a candidate: of a single string or binary by the bytes of the value, of
+ * other keys by the bytes of their row. `size` bytes lie at `offset` of the object `base`, as for `Platform`.
+ */
+trait BytesMembership { this: JoinIndex =>
+  def contains(base: AnyRef, offset: Long, size: Int): Boolean
+}
+
 /** A prober whose only key is a long, which generated code hands over unboxed. */
 trait LongProber { this: Prober =>
   def probe(key: Long): Unit
 }
 
 /**
- * A prober whose only key is a string or binary, which generated code hands over where it lies: `size` bytes at `offset`
- * of the object `base`, as for `Platform`.
+ * A prober whose only key is a string or binary, which generated code hands over where it lies, as for
+ * [[BytesMembership]].
  */
 trait BytesProber { this: Prober =>
   def probe(base: AnyRef, offset: Long, size: Int): Unit

@@ -33,6 +33,8 @@ object ConditionAnalysis {
     case EqualNullSafe(l, r) if sides.split(l, r) => equiKey(source, l, r, nullSafe = true, sides)
     case NullAwareEquality(l, r) if sides.split(l, r) && Safety.cannotFail(source) =>
       if (sides.ofLeft(l)) NullAwareKey(source, l, r) else NullAwareKey(source, r, l)
+    case Not(EqualTo(l, r)) if sides.split(l, r) && Safety.cannotFail(source) =>
+      if (sides.ofLeft(l)) Unequal(source, l, r) else Unequal(source, r, l)
     case OrderedBy(l, operator, r) =>
       direct(source, l, operator, r, sides)
         .orElse(LinearIsolation.isolate(source, l, operator, r, sides))

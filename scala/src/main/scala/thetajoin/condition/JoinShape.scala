@@ -83,6 +83,19 @@ final case class NullAwareKey(source: Expression, left: Expression, right: Expre
   }
 }
 
+/**
+ * `left <> right`, where `left` reads columns of the left side alone, `right` of the right alone, and neither can raise an
+ * error.
+ */
+final case class Unequal(source: Expression, left: Expression, right: Expression) extends Conjunct {
+
+  /** The expression over the build side. */
+  def ofBuild(buildSide: BuildSide): Expression = buildSide match {
+    case BuildLeft => left
+    case BuildRight => right
+  }
+}
+
 /** Reads columns of one side only and can't raise an error, so it is tested once for each row of that side. */
 final case class OneSided(source: Expression, side: BuildSide) extends Conjunct
 

@@ -1,12 +1,9 @@
 package thetajoin.driver
 
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.unsafe.Platform
-
-import thetajoin.rowstore.ThetaRelation
 
 /**
  * The join as Java text. The pieces, in the order in which they run for a probe row:
@@ -23,11 +20,11 @@ import thetajoin.rowstore.ThetaRelation
 private[thetajoin] final class JoinCode(
     ctx: CodegenContext,
     task: JoinTask,
-    broadcast: Broadcast[ThetaRelation],
+    source: RelationSource,
     metricTerm: String => String
 ) {
   private val role = task.role
-  private val relation = new RelationCode(ctx, task, broadcast)
+  private val relation = new RelationCode(ctx, task, source)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)

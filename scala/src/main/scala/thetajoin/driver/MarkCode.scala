@@ -11,7 +11,7 @@ private[thetajoin] final class MarkCode(
     task: JoinTask,
     broadcast: Broadcast[ThetaRelation]
 ) {
-  private val relation = new RelationCode(ctx, task, broadcast)
+  private val relation = new RelationCode(ctx, task, new BroadcastSource(broadcast))
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)

@@ -2,7 +2,7 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet, Expression}
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType, StringType}
 import org.apache.spark.unsafe.Platform
 
@@ -64,13 +64,30 @@ private[driver] final class ProbeCode(
 
   /** Sets `found` if the probe row has a candidate; `index` answers for a key. */
   def startMembership(probe: Seq[ExprCode], index: String, found: String): String = {
-    val k = ExpressionCode(ctx, task.probeKeys.head, schema, probe)
-    ifPasses(
-      probe,
-      s"${k.code}\n$found = !${k.isNull} && $index.contains((long) ${k.value});",
-      orElse = ""
-    )
+    val test = task.probeKeys match {
+      case Seq(key) if key.dataType == LongType =>
+        val k = ExpressionCode(ctx, key, schema, probe)
+        s"${k.code}\n$found = !${k.isNull} && $index.contains((long) ${k.value});"
+      case Seq(key) if isBytes(key.dataType) =>
+        val k = ExpressionCode(ctx, key, schema, probe)
+        s"${k.code}\n$found = !${k.isNull} && $index.contains(${bytes(k, key.dataType)});"
+      case keys =>
+        val row = ExpressionCode.row(ctx, keys, schema, probe)
+        val place =
+          Seq("getBaseObject", "getBaseOffset", "getSizeInBytes").map(m => s"${row.value}.$m()")
+        s"${row.code}\n$found = !${anyNull(row, keys)} && $index.contains(${place.mkString(", ")});"
+    }
+    ifPasses(probe, test, orElse = "")
   }
+
+  /** Where the bytes of a value are. */
+  private def bytes(k: ExprCode, t: DataType): String = t match {
+    case BinaryType => s"${k.value}, (long) ${Platform.BYTE_ARRAY_OFFSET}, ${k.value}.length"
+    case _ => s"${k.value}.getBaseObject(), ${k.value}.getBaseOffset(), ${k.value}.numBytes()"
+  }
+
+  private def anyNull(row: ExprCode, keys: Seq[Expression]): String =
+    if (keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
 
   /** Runs `text` if the probe row's own condition holds. */
   private def ifPasses(probe: Seq[ExprCode], text: String, orElse: String): String =
@@ -93,17 +110,11 @@ private[driver] final class ProbeCode(
       s"${k.code}\n" + unlessNull(k.isNull.toString, s"$candidates.probe((long) ${k.value});")
     case Seq(key) if isBytes(key.dataType) && relation.takesBytes =>
       val k = ExpressionCode(ctx, key, schema, probe)
-      val (base, offset, size) = key.dataType match {
-        case BinaryType => (k.value, Platform.BYTE_ARRAY_OFFSET.toString, s"${k.value}.length")
-        case _ =>
-          (s"${k.value}.getBaseObject()", s"${k.value}.getBaseOffset()", s"${k.value}.numBytes()")
-      }
       s"${k.code}\n" +
-        unlessNull(k.isNull.toString, s"$candidates.probe($base, (long) $offset, $size);")
+        unlessNull(k.isNull.toString, s"$candidates.probe(${bytes(k, key.dataType)});")
     case keys =>
       val row = ExpressionCode.row(ctx, keys, schema, probe)
-      val anyNull = if (keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
-      s"${row.code}\n" + unlessNull(anyNull, s"$candidates.probe(${row.value});")
+      s"${row.code}\n" + unlessNull(anyNull(row, keys), s"$candidates.probe(${row.value});")
   }
 
   private def isBytes(t: DataType): Boolean = t match {

@@ -1,26 +1,25 @@
 package thetajoin.driver
 
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.accelerator.{BytesProber, LongMembership}
+import thetajoin.accelerator.{BytesMembership, BytesProber, JoinIndex, LongMembership}
 import thetajoin.rowstore.ThetaRelation
 
 /** The fields of a generated class for the build side: the relation, the candidates of a probe row, the columns. */
 private[driver] final class RelationCode(
     ctx: CodegenContext,
     task: JoinTask,
-    broadcast: Broadcast[ThetaRelation]
+    source: RelationSource
 ) {
-  private val relationClass = classOf[ThetaRelation].getName
+  private val sample = source.sample
   private val candidatesClass = classOf[Candidates].getName
 
   private val relation = {
-    val term = ctx.addReferenceObj("joinRelation", broadcast)
+    val term = source.term(ctx)
     ctx.addMutableState(
-      relationClass,
+      classOf[ThetaRelation].getName,
       "relation",
-      v => s"$v = ($relationClass) $term.value();",
+      v => s"$v = $term;",
       forceInline = true
     )
   }
@@ -34,21 +33,26 @@ private[driver] final class RelationCode(
   )
 
   /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
-  lazy val membership: Option[String] = broadcast.value.index match {
-    case index: LongMembership if broadcast.value.always == 0 =>
-      val indexClass = index.getClass.getName
-      Some(ctx.addMutableState(
-        indexClass,
-        "index",
-        v => s"$v = ($indexClass) $relation.index();",
-        forceInline = true
-      ))
+  lazy val membership: Option[String] = sample.index match {
+    case _ if sample.always > 0 => None
+    case index: LongMembership => Some(indexField(index, classOf[LongMembership]))
+    case index: BytesMembership => Some(indexField(index, classOf[BytesMembership]))
     case _ => None
   }
 
+  private def indexField(index: JoinIndex, contract: Class[_]): String = {
+    val indexClass = source.indexClass(index, contract).getName
+    ctx.addMutableState(
+      indexClass,
+      "index",
+      v => s"$v = ($indexClass) $relation.index();",
+      forceInline = true
+    )
+  }
+
   /** Whether the index takes a string or binary where it lies. */
-  lazy val takesBytes: Boolean = broadcast.value.index.newProber().isInstanceOf[BytesProber]
+  lazy val takesBytes: Boolean = sample.index.newProber().isInstanceOf[BytesProber]
 
   def newColumns(): BuildColumns =
-    new BuildColumns(ctx, broadcast.value.store, task.stored, relation)
+    new BuildColumns(ctx, sample.store, task.stored, relation)
 }

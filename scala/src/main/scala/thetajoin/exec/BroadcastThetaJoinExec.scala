@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import thetajoin.accelerator.KeyErrors
 import thetajoin.condition.Safety
@@ -33,13 +32,14 @@ final class BroadcastThetaJoinExec(
     buildSide: BuildSide,
     joinType: JoinType,
     condition: Option[Expression],
-    val indexed: Seq[Expression],
-    val residual: Seq[Expression],
+    override val indexed: Seq[Expression],
+    override val residual: Seq[Expression],
     val probeKeys: Seq[Expression],
     val probeFilter: Option[Expression],
-    val mode: ThetaBroadcastMode,
+    override val mode: ThetaBroadcastMode,
     val spread: Spread
-) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition) {
+) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
+    with ThetaJoinExec {
 
   private val (probe, build) = buildSide match {
     case BuildLeft => (right, left)
@@ -48,7 +48,7 @@ final class BroadcastThetaJoinExec(
 
   private lazy val role = JoinRole.of(joinType, buildSide).get
 
-  private lazy val task = JoinTask(
+  override protected lazy val task: JoinTask = JoinTask(
     role,
     buildSide,
     probe.output,
@@ -58,8 +58,6 @@ final class BroadcastThetaJoinExec(
     residual,
     keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !probeKeys.forall(Safety.cannotFail)
   )
-
-  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 
   // What a case class would have generated, with our fields among Spark's: copies, equality and
   // canonical forms go through these.
@@ -122,26 +120,6 @@ final class BroadcastThetaJoinExec(
 
   override def nodeName: String = "BroadcastThetaJoin"
 
-  override protected def stringArgs: Iterator[Any] =
-    Iterator(
-      mode.accelerator,
-      joinType,
-      buildSide,
-      s"index: ${text(indexed)}",
-      s"residual: ${text(residual)}"
-    )
-
-  override def simpleStringWithNodeId(): String =
-    s"$nodeName ${mode.accelerator}, $joinType, $buildSide (${ExplainUtils.getOpId(this)})"
-
-  override def verboseStringWithOperatorId(): String =
-    s"""${super.verboseStringWithOperatorId().stripLineEnd}
-       |${ExplainUtils.generateFieldString("Index", text(indexed))}
-       |${ExplainUtils.generateFieldString("Residual", text(residual))}
-       |""".stripMargin
-
-  private def text(conjuncts: Seq[Expression]): String = conjuncts.mkString("[", ", ", "]")
-
   // ---- How probe rows come in -------------------------------------------------------------------
 
   /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
@@ -198,7 +176,7 @@ final class BroadcastThetaJoinExec(
     val readTwice = role.needsMatchedBuildRows && role.pairs
     val input =
       if (spreads || readTwice)
-        ProbeInput.spread(
+        RowShuffle.spread(
           rows,
           probe.output.map(_.dataType),
           math.max(cores, rows.getNumPartitions)
@@ -213,70 +191,34 @@ final class BroadcastThetaJoinExec(
     }
   }
 
-  private def postBuildMetrics(relation: ThetaRelation): Unit = {
-    val values = Seq(
-      JoinMetrics.IndexRows -> relation.store.rows.toLong,
-      JoinMetrics.IndexBytes -> relation.bytes,
-      JoinMetrics.BuildTime -> relation.buildNanos
-    )
-    values.foreach { case (key, value) => longMetric(key).set(value) }
-    SQLMetrics.postDriverMetricUpdates(
-      sparkContext,
-      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      values.map { case (key, _) => longMetric(key) }
-    )
-  }
-
   // ---- The interpreted path ---------------------------------------------------------------------
 
-  override protected def doExecute(): RDD[InternalRow] = {
-    val broadcast = relation()
-    postBuildMetrics(broadcast.value)
-    val (joinTask, joinMetrics) = (task, metrics)
-    joinInput(broadcast).mapPartitionsWithIndex { (partition, rows) =>
-      new InterpretedJoin(joinTask, broadcast.value, joinMetrics, partition).run(rows)
-    }
-  }
+  override protected def doExecute(): RDD[InternalRow] =
+    interpreted(joinInput(relation()), source())
 
   // ---- Whole-stage code -------------------------------------------------------------------------
 
   override def supportCodegen: Boolean = ownsLoop || !role.needsMatchedBuildRows
 
-  override def needCopyResult: Boolean = !ownsLoop && !role.oneRowAtMost
+  /** A loop of our own gives a row at a time; in another's, rows come as often as there. */
+  override def needCopyResult: Boolean =
+    !ownsLoop && (!role.oneRowAtMost || probe.asInstanceOf[CodegenSupport].needCopyResult)
 
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
-  private def consumer(ctx: CodegenContext): RowConsumer = parent match {
-    case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))
-    case _ =>
-      new RowConsumer {
-        override def emit(row: Seq[ExprCode]): String = consume(ctx, row)
-      }
-  }
-
-  private def joinCode(ctx: CodegenContext): JoinCode = {
+  private def source(): RelationSource = {
     val broadcast = relation()
     postBuildMetrics(broadcast.value)
-    new JoinCode(ctx, task, broadcast, metricTerm(ctx, _))
+    new BroadcastSource(broadcast)
   }
 
   override def doProduce(ctx: CodegenContext): String =
     if (!ownsLoop) probe.asInstanceOf[CodegenSupport].produce(ctx, this)
-    else {
-      val input = ctx.addMutableState(
-        "scala.collection.Iterator",
-        "input",
-        v => s"$v = inputs[0];",
-        forceInline = true
-      )
-      val stop = if (parent.needStopCheck) Some("shouldStop()") else None
-      val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
-      joinCode(ctx).ownLoop(input, consumer(ctx), stop, goesOn)
-    }
+    else produceOwnLoop(ctx, source())
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
-    joinCode(ctx).fused(input, consumer(ctx))
+    consumeFused(ctx, source(), input)
 }
 
 object BroadcastThetaJoinExec {

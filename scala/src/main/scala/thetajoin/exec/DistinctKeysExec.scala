@@ -20,18 +20,19 @@ import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.accelerator.existence.SeenKeys
+import thetajoin.accelerator.{IndexSpec, SeenKeys}
 
 /**
- * Below the broadcast of an index that keeps each key once: drops rows whose key the task has seen, and those with a null
- * key, before they are collected.
+ * Where an index keeps each key once: drops rows whose key the task has seen, and those with a null key, before they are
+ * collected or shuffled.
  *
  * @param keys bound to the child's output
  */
-final case class DistinctKeysExec(keys: Seq[Expression], child: SparkPlan)
+final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child: SparkPlan)
     extends UnaryExecNode
     with CodegenSupport {
   override def nodeName: String = "DistinctKeys"
+  override protected def stringArgs: Iterator[Any] = Iterator(keys)
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
@@ -41,10 +42,10 @@ final case class DistinctKeysExec(keys: Seq[Expression], child: SparkPlan)
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (expressions, rows) = (keys, longMetric(DistinctKeysExec.OutputRows))
+    val (index, expressions, rows) = (spec, keys, longMetric(DistinctKeysExec.OutputRows))
     child.execute().mapPartitions { input =>
       val project = UnsafeProjection.create(expressions)
-      val seen = new SeenKeys(expressions.map(_.dataType))
+      val seen = index.newSeenKeys(expressions.map(_.dataType))
       input.filter { row =>
         val key = project(row)
         val isNew = !key.anyNull && seen.isNew(key)
@@ -62,11 +63,11 @@ final case class DistinctKeysExec(keys: Seq[Expression], child: SparkPlan)
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
     val types =
       ctx.addReferenceObj("keyTypes", keys.map(_.dataType), classOf[Seq[DataType]].getName)
-    val seenClass = classOf[SeenKeys].getName
+    val index = ctx.addReferenceObj("indexSpec", spec, classOf[IndexSpec].getName)
     val seen = ctx.addMutableState(
-      seenClass,
+      classOf[SeenKeys].getName,
       "seenKeys",
-      v => s"$v = new $seenClass($types);",
+      v => s"$v = $index.newSeenKeys($types);",
       forceInline = true
     )
     val evaluated = evaluateRequiredVariables(child.output, input, child.outputSet)
@@ -102,6 +103,6 @@ object SendKeysOnce extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan = plan.transform {
     case exchange @ BroadcastExchangeExec(mode: ThetaBroadcastMode, child)
         if mode.isDistinct && !child.isInstanceOf[DistinctKeysExec] =>
-      exchange.withNewChildren(Seq(DistinctKeysExec(mode.keys, child)))
+      exchange.withNewChildren(Seq(DistinctKeysExec(mode.spec, mode.keys, child)))
   }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 
 import thetajoin.accelerator.{IndexSpec, KeyErrors}
-import thetajoin.rowstore.RelationBuilder
+import thetajoin.rowstore.{RelationBuilder, ThetaRelation}
 
 /**
  * Broadcasts the build side as a [[thetajoin.rowstore.ThetaRelation]]. Holds constants and expressions bound to the build side's
@@ -26,9 +26,11 @@ final case class ThetaBroadcastMode(
     spec.isDistinct && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
 
   override def transform(rows: Array[InternalRow]): Any =
-    transform(rows.iterator, Some(rows.length.toLong))
+    relation(rows.iterator)
 
-  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = relation(rows)
+
+  def relation(rows: Iterator[InternalRow]): ThetaRelation = {
     val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)
     rows.foreach(builder.add)
     builder.result()

@@ -18,7 +18,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
-import thetajoin.planner.{ArrivalOrder, BuildSides, Choice, Decision, Planner}
+import thetajoin.planner.{ArrivalOrder, BuildSides, Choice, Decision, Placement, Planner}
 import thetajoin.reason.ReasonCode
 
 /** A decision, with the node that carries it out if a join is accelerated. */
@@ -57,20 +57,40 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
 
   private val warned = ConcurrentHashMap.newKeySet[String]()
 
-  private def execNode(join: Join, choice: Choice): SparkPlan =
-    new BroadcastThetaJoinExec(
-      planLater(join.left),
-      planLater(join.right),
-      choice.buildSide,
-      join.joinType,
-      join.condition,
-      choice.offer.served,
-      choice.residual,
-      choice.offer.probeKeys,
-      choice.probeFilter.reduceOption(And(_, _)),
-      mode(join, choice),
-      choice.spread
-    )
+  private def execNode(join: Join, choice: Choice): SparkPlan = {
+    val (left, right) = (planLater(join.left), planLater(join.right))
+    val probeFilter = choice.probeFilter.reduceOption(And(_, _))
+    val built = mode(join, choice)
+    choice.placement match {
+      case Placement.Broadcast(side) =>
+        new BroadcastThetaJoinExec(
+          left,
+          right,
+          side,
+          join.joinType,
+          join.condition,
+          choice.offer.served,
+          choice.residual,
+          choice.offer.probeKeys,
+          probeFilter,
+          built,
+          choice.spread
+        )
+      case Placement.Shuffle(partitions, broadcastLimit) =>
+        val keys = DistinctKeysExec(built.spec, built.keys, right)
+        ShuffledThetaJoinExec(
+          left,
+          KeyShuffleExec(built, partitions, keys),
+          join.joinType,
+          join.condition,
+          choice.offer.served,
+          choice.offer.probeKeys,
+          probeFilter,
+          built,
+          broadcastLimit
+        )
+    }
+  }
 
   private[exec] def mode(join: Join, choice: Choice): ThetaBroadcastMode = {
     val build = BuildSides.built(join, choice.buildSide).output

@@ -1,7 +1,7 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 
 import thetajoin.accelerator.Offer
 import thetajoin.driver.{JoinRole, Spread}
@@ -16,6 +16,25 @@ final case class Loser(accelerator: String, reason: Reason) {
   override def toString: String = s"$accelerator, ${reason.code.name}: ${reason.what}"
 }
 
+/** How the rows of both sides come to meet. */
+sealed trait Placement {
+  def buildSide: BuildSide
+}
+
+object Placement {
+
+  /** One side is broadcast, the other stays where it is. */
+  final case class Broadcast(buildSide: BuildSide) extends Placement
+
+  /**
+   * The right side's keys are shuffled into `partitions`, then broadcast if they take no more than `broadcastLimit` bytes.
+   * Otherwise the left side follows them.
+   */
+  final case class Shuffle(partitions: Int, broadcastLimit: Long) extends Placement {
+    override def buildSide: BuildSide = BuildRight
+  }
+}
+
 /**
  * @param probeFilter conjuncts tested once for each probe row
  * @param buildFilter conjuncts tested once for each build row
@@ -23,11 +42,13 @@ final case class Loser(accelerator: String, reason: Reason) {
  */
 final case class Choice(
     accelerator: String,
-    buildSide: BuildSide,
+    placement: Placement,
     role: JoinRole,
     offer: Offer,
     probeFilter: Seq[Expression],
     buildFilter: Seq[Expression],
     residual: Seq[Expression],
     spread: Spread
-)
+) {
+  def buildSide: BuildSide = placement.buildSide
+}

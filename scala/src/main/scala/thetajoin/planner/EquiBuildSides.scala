@@ -1,10 +1,10 @@
 package thetajoin.planner
 
-import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.driver.JoinRole
@@ -16,10 +16,10 @@ import thetajoin.reason.{Reason, ReasonCode}
  */
 private[planner] object EquiBuildSides {
 
-  def choose(join: Join, conf: SQLConf): Either[Reason, BuildSide] =
+  def choose(join: Join, conf: SQLConf): Either[Reason, Placement] =
     if (!JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)) Left(equiKeys(join))
     else
-      BuildSides.broadcastAlready(join).getOrElse {
+      BuildSides.broadcastAlready(join).map(_.map(Placement.Broadcast)).getOrElse {
         val sides =
           Seq(BuildRight, BuildLeft).filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
         val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
@@ -27,9 +27,11 @@ private[planner] object EquiBuildSides {
           case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
           case None =>
             hinted.orElse(sides.find(fits(join, _, conf))) match {
-              case Some(BuildRight) if prunesPartitions(join) => Left(equiKeys(join))
-              case Some(side) => Right(side)
-              case None => Left(equiKeys(join))
+              case Some(BuildLeft) => Right(Placement.Broadcast(BuildLeft))
+              case _ if prunesPartitions(join) => Left(equiKeys(join))
+              case Some(side) => Right(Placement.Broadcast(side))
+              case None if hasBuckets(join) => Left(equiKeys(join))
+              case None => Right(shuffle(join, mayBroadcast = sides.contains(BuildRight), conf))
             }
         }
       }
@@ -56,14 +58,33 @@ private[planner] object EquiBuildSides {
 
   private def fits(join: Join, side: BuildSide, conf: SQLConf): Boolean = {
     val stats = BuildSides.built(join, side).stats
-    val atRunTime =
-      if (stats.isRuntime) Option(conf.getConfString(AdaptiveThreshold, null)) else None
-    val limit =
-      atRunTime.map(JavaUtils.byteStringAsBytes).getOrElse(conf.autoBroadcastJoinThreshold)
-    stats.sizeInBytes <= limit
+    stats.sizeInBytes <= (if (stats.isRuntime) measuredLimit(conf)
+                          else conf.autoBroadcastJoinThreshold)
   }
 
-  private val AdaptiveThreshold = "spark.sql.adaptive.autoBroadcastJoinThreshold"
+  /** Spark's limit of a broadcast whose size is no estimate. */
+  private def measuredLimit(conf: SQLConf): Long =
+    conf.getConf(SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD)
+      .getOrElse(conf.autoBroadcastJoinThreshold)
+
+  private def shuffle(join: Join, mayBroadcast: Boolean, conf: SQLConf): Placement = {
+    val bytes = join.left.stats.sizeInBytes + join.right.stats.sizeInBytes
+    val partitions = (bytes / PartitionBytes).max(MinPartitions).min(conf.numShufflePartitions)
+    Placement.Shuffle(partitions.toInt, if (mayBroadcast) measuredLimit(conf) else -1L)
+  }
+
+  private val PartitionBytes = BigInt(32L << 20)
+  private val MinPartitions = BigInt(8)
+
+  /** Whether Spark may join bucket by bucket and shuffle nothing. */
+  private def hasBuckets(join: Join): Boolean = join.exists {
+    case scan: LogicalRelation =>
+      scan.relation match {
+        case files: HadoopFsRelation => files.bucketSpec.isDefined
+        case _ => false
+      }
+    case _ => false
+  }
 
   /** Whether Spark prunes partitions of the left side by a join's keys, for which it wants a broadcast of its own. */
   private def prunesPartitions(join: Join): Boolean =

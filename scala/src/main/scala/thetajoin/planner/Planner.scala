@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
-import thetajoin.accelerator.{Accelerator, Offer, Registry}
+import thetajoin.accelerator.{Accelerator, KeyErrors, Offer, Registry}
 import thetajoin.condition.{ConditionAnalysis, JoinShape, OneSided}
 import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.{Reason, ReasonCode}
@@ -25,12 +25,12 @@ object Planner {
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
       case None =>
-        val side =
+        val placement =
           if (hasEquiKeys(join)) EquiBuildSides.choose(join, conf)
-          else BuildSides.choose(join, conf)
-        side match {
+          else BuildSides.choose(join, conf).map(Placement.Broadcast)
+        placement match {
           case Left(reason) => Decision(Left(reason))
-          case Right(side) => accelerate(join, side, conf)
+          case Right(placement) => accelerate(join, placement, conf)
         }
     }
 
@@ -58,7 +58,8 @@ object Planner {
 
   private def hasEquiKeys(join: Join): Boolean = ExtractEquiJoinKeys.unapply(join).isDefined
 
-  private def accelerate(join: Join, side: BuildSide, conf: SQLConf): Decision = {
+  private def accelerate(join: Join, placement: Placement, conf: SQLConf): Decision = {
+    val side = placement.buildSide
     val shape =
       ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
     val answers = Registry.accelerators(conf).map(a => a -> answer(a, shape, side, conf))
@@ -68,7 +69,9 @@ object Planner {
     }
     offers match {
       case (best, offer) +: _ =>
-        Decision(Right(choice(join, shape, side, best, offer)), refused)
+        val chosen = choice(join, shape, placement, best, offer)
+        if (suits(placement, chosen)) Decision(Right(chosen), refused)
+        else Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ if shape.equiKeys.nonEmpty => Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
     }
@@ -90,29 +93,39 @@ object Planner {
       )
   }
 
+  /** In a shuffle by key there are keys and nothing else. */
+  private def suits(placement: Placement, choice: Choice): Boolean = placement match {
+    case _: Placement.Broadcast => true
+    case _: Placement.Shuffle =>
+      val spec = choice.offer.spec
+      choice.residual.isEmpty && choice.buildFilter.isEmpty && spec.isDistinct &&
+      spec.isPartitionable && spec.keyErrors == KeyErrors.Raised
+  }
+
   private def choice(
       join: Join,
       shape: JoinShape,
-      side: BuildSide,
+      placement: Placement,
       accelerator: Accelerator,
       offer: Offer
   ): Choice = {
+    val side = placement.buildSide
     val role = JoinRole.of(join.joinType, side).get
     val (ofBuild, others) = shape.conjuncts.partition {
       case OneSided(_, of) => of == side
       case _ => false
     }
     val (ofProbe, paired) = others.partition(_.isInstanceOf[OneSided])
-    val residual = paired.map(_.source).filterNot(offer.exact.contains)
-    val existenceOnly = role.oneRowAtMost && residual.isEmpty
+    val checked = paired.filterNot(conjunct => offer.exact.contains(conjunct.source))
+    val existenceOnly = role.oneRowAtMost && checked.isEmpty
     Choice(
       accelerator.id,
-      side,
+      placement,
       role,
-      if (existenceOnly) offer.copy(spec = offer.spec.forExistence) else offer,
+      if (role.oneRowAtMost) accelerator.forExistence(offer, checked, side) else offer,
       ofProbe.map(_.source),
       ofBuild.map(_.source),
-      residual,
+      checked.map(_.source),
       if (existenceOnly || shape.equiKeys.nonEmpty) Spread.Never else spread(join, side, offer)
     )
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 
-import thetajoin.exec.{BroadcastThetaJoinExec, ThetaJoinStrategy}
+import thetajoin.exec.{ThetaJoinExec, ThetaJoinStrategy}
 import thetajoin.planner.{Decision, Loser}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -58,12 +58,12 @@ object JoinReport extends AdaptiveSparkPlanHelper {
   private def report(number: Int, exec: BaseJoinExec): JoinReport = {
     val logical = exec.logicalLink.collect { case j: Join => j }
     val condition = exec match {
-      case ours: BroadcastThetaJoinExec => ours.condition
+      case ours: ThetaJoinExec => ours.condition
       case _ => logical.flatMap(_.condition).orElse(exec.condition)
     }
     val decision = logical.map(decide).getOrElse(unknown)
     val outcome = exec match {
-      case ours: BroadcastThetaJoinExec => Right(acceleration(ours))
+      case ours: ThetaJoinExec => Right(acceleration(ours))
       case _ => Left(decision.outcome.left.getOrElse(otherSettings))
     }
     JoinReport(
@@ -75,7 +75,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     )
   }
 
-  private def acceleration(exec: BroadcastThetaJoinExec): Acceleration =
+  private def acceleration(exec: ThetaJoinExec): Acceleration =
     Acceleration(
       exec.mode.accelerator,
       exec.nodeName,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.LongType
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.accelerator.existence.SeenKeys
+import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.driver.{JoinMetrics, Spread}
 import thetajoin.{Settings, SharedSession}
 
@@ -169,10 +169,10 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   }
 
   test("keys are sent once only while that pays") {
-    val seen = new SeenKeys(Seq(LongType))
+    val seen = ExistenceSpec(distinct = true).newSeenKeys(Seq(LongType))
     assert((0L until 200000L).forall(seen.isNew))
     assert(seen.isNew(1L))
-    val repeated = new SeenKeys(Seq(LongType))
+    val repeated = ExistenceSpec(distinct = true).newSeenKeys(Seq(LongType))
     assert((0L until 200000L).count(i => repeated.isNew(i % 70000 / 2)) == 35000)
   }
 
@@ -236,8 +236,8 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("few probe rows with many candidates are dealt out evenly") {
     spark.range(0, 40000, 1, 2).createOrReplaceTempView("ordered")
     val sql = "SELECT count(*) FROM ordered x JOIN ordered y ON x.id > y.id"
-    assert(thetaJoins(executed(spark.sql(sql))).map(_.spread) == Seq(Spread.Evenly))
-    assert(thetaJoins(executed(spark.sql(join))).map(_.spread) == Seq(Spread.Never))
+    assert(broadcastJoins(executed(spark.sql(sql))).map(_.spread) == Seq(Spread.Evenly))
+    assert(broadcastJoins(executed(spark.sql(join))).map(_.spread) == Seq(Spread.Never))
     assert(spark.sql(sql).head().getLong(0) == 40000L * 39999 / 2)
   }
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.accelerator._
-import thetajoin.condition.{JoinShape, OrderedLong, PackedLong}
+import thetajoin.condition._
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -50,6 +50,27 @@ object ExistenceAccelerator extends Accelerator {
       }
     }
   }
+
+  override def forExistence(
+      offer: Offer,
+      checked: Seq[Conjunct],
+      buildSide: BuildSide
+  ): Offer = checked match {
+    case Seq(c: Comparison)
+        if c.exact && offer.spec == ExistenceSpec() && ordered(c.left, c.right) =>
+      val (build, operator, _) = c.oriented(buildSide)
+      val highest = operator == Operator.Greater || operator == Operator.GreaterOrEqual
+      withExtremes(offer, build, ExtremesSpec(lowest = !highest, highest))
+    case Seq(u: Unequal) if offer.spec == ExistenceSpec() && ordered(u.left, u.right) =>
+      withExtremes(offer, u.ofBuild(buildSide), ExtremesSpec(lowest = true, highest = true))
+    case _ => super.forExistence(offer, checked, buildSide)
+  }
+
+  private def ordered(l: Expression, r: Expression): Boolean =
+    DataTypeUtils.sameType(l.dataType, r.dataType) && OrderedLong.orders(l.dataType)
+
+  private def withExtremes(offer: Offer, value: Expression, spec: ExtremesSpec): Offer =
+    offer.copy(buildKeys = offer.buildKeys :+ OrderedLong(value), spec = spec)
 
   private def refusal(source: Expression, l: Expression, r: Expression): Option[Reason] =
     if (!DataTypeUtils.sameType(l.dataType, r.dataType))

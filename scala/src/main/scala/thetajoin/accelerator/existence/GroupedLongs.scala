@@ -7,9 +7,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import thetajoin.accelerator._
 
 /** Rows in ascending order of key. */
-private[existence] final class GroupedLongsBuilder extends IndexBuilder {
+private[existence] final class GroupedLongsBuilder extends GroupingBuilder {
   private var keys = new Array[Long](64)
   private var rows = 0
+  private var table: LongTable = _
 
   override def add(row: InternalRow): Unit = {
     if (rows == keys.length) keys = Arrays.copyOf(keys, LongOrder.grown(rows))
@@ -17,7 +18,7 @@ private[existence] final class GroupedLongsBuilder extends IndexBuilder {
     rows += 1
   }
 
-  override def finish(): OrderedIndex = {
+  override def grouped(): Grouping = {
     val order = LongOrder.ascending(keys, rows)
     val distinct = new Array[Long](rows)
     val starts = new Array[Int](rows + 1)
@@ -33,9 +34,11 @@ private[existence] final class GroupedLongsBuilder extends IndexBuilder {
       i += 1
     }
     starts(groups) = rows
-    val table = LongTable.of(Arrays.copyOf(distinct, groups), numbered = true)
-    OrderedIndex(new GroupedLongs(table, Arrays.copyOf(starts, groups + 1)), order)
+    table = LongTable.of(Arrays.copyOf(distinct, groups), numbered = true)
+    Grouping(Arrays.copyOf(starts, groups + 1), order)
   }
+
+  override def index(starts: Array[Int]): JoinIndex = new GroupedLongs(table, starts)
 }
 
 /** Runs of equal keys: the rows of key number n are `[starts(n), starts(n + 1))`. */

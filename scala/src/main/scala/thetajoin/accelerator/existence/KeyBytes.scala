@@ -3,7 +3,6 @@ package thetajoin.accelerator.existence
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{BinaryType, DataType, StringType}
 import org.apache.spark.unsafe.Platform
-import org.apache.spark.unsafe.array.ByteArrayMethods
 
 /**
  * The bytes by which two keys are equal: those of the value if the key is one string or binary, else those of the row.
@@ -15,10 +14,6 @@ private[existence] final class KeyBytes(single: Boolean) extends Serializable {
     if (single) key.getBaseOffset + (key.getLong(0) >>> 32) else key.getBaseOffset
 
   def size(key: UnsafeRow): Int = if (single) key.getLong(0).toInt else key.getSizeInBytes
-
-  def equal(key: UnsafeRow, base: AnyRef, offset: Long, size: Int): Boolean =
-    this.size(key) == size &&
-      ByteArrayMethods.arrayEquals(key.getBaseObject, this.offset(key), base, offset, size.toLong)
 }
 
 private[existence] object KeyBytes {

@@ -27,6 +27,7 @@ final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = fa
     extends IndexSpec {
   override def forExistence: IndexSpec = copy(distinct = true)
   override def isDistinct: Boolean = distinct
+  override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys = new SeenMany(keyTypes)
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)
@@ -45,10 +46,10 @@ private final class NullAwareBuilder(spec: NullAwareSpec, types: Seq[DataType])
   override def add(keys: InternalRow): Unit = groups.add(keys)
 
   override def finish(): OrderedIndex = {
-    val grouped = groups.groups()
+    val grouped = groups.grouped()
     val fixed = types.map(UnsafeRow.isFixedLength).toArray
     OrderedIndex(
-      new NullAwareIndex(spec.plain, spec.nullable, fixed, grouped.table.keys, grouped.starts),
+      new NullAwareIndex(spec.plain, spec.nullable, fixed, groups.groupKeys(), grouped.starts),
       grouped.order
     )
   }

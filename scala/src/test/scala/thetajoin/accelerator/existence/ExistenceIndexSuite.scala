@@ -9,7 +9,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{LongMembership, OrderedIndex}
+import thetajoin.accelerator.{IndexSpec, LongMembership, OrderedIndex}
 
 /** The index gives exactly the rows that a loop over all of them gives. */
 class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -32,7 +32,7 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def row(types: Seq[DataType], values: Any*): UnsafeRow =
     UnsafeProjection.create(types.toArray)(InternalRow(values: _*)).copy()
 
-  private def build(spec: ExistenceSpec, rows: Seq[UnsafeRow], types: DataType*): OrderedIndex = {
+  private def build(spec: IndexSpec, rows: Seq[UnsafeRow], types: DataType*): OrderedIndex = {
     val builder = spec.newBuilder(types)
     rows.foreach(builder.add)
     builder.finish()
@@ -48,7 +48,7 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def check(keys: Seq[UnsafeRow], others: Seq[UnsafeRow], types: DataType*): Unit = {
     val all = build(ExistenceSpec(), keys, types: _*)
-    val distinct = build(ExistenceSpec().forExistence.asInstanceOf[ExistenceSpec], keys, types: _*)
+    val distinct = build(ExistenceSpec().forExistence, keys, types: _*)
     assert(distinct.order.toSeq == keys.distinct.map(keys.indexOf(_)))
     (keys ++ others).foreach { key =>
       val expected = keys.indices.filter(keys(_) == key)
@@ -103,6 +103,25 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val expected = build.indices.filter(i => matches(build(i), probe))
         assert(candidates(all, key(probe)).sorted == expected)
         assert(candidates(distinct, key(probe)).nonEmpty == expected.nonEmpty)
+      }
+    }
+  }
+
+  test("the lowest and the highest of a key's rows, as a loop finds them") {
+    val rows = Gen.listOf(Gen.zip(Gen.choose(0L, 4L), Gen.oneOf(Gen.choose(-3L, 3L), anyLong)))
+    forAll(rows) { rows =>
+      for (text <- Seq(false, true); lowest <- Seq(false, true); highest <- Seq(true, !lowest)) {
+        val types = if (text) Seq(StringType, LongType) else Seq(LongType, LongType)
+        def cell(key: Long): Any = if (text) UTF8String.fromString(s"key $key") else key
+        val keys = rows.map { case (key, value) => row(types, cell(key), value) }
+        val built = build(ExtremesSpec(lowest, highest), keys, types: _*)
+        (0L to 5L).foreach { key =>
+          val values = rows.collect { case (k, value) if k == key => value }
+          val expected = (if (lowest) values.minOption.toSeq else Nil) ++
+            (if (highest) values.maxOption.toSeq else Nil)
+          val found = candidates(built, row(types.init, cell(key))).map(i => rows(i)._2)
+          assert(found == expected.distinct)
+        }
       }
     }
   }

@@ -3,27 +3,25 @@ package thetajoin.accelerator.existence
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{DataType, LongType}
 
-/**
- * The keys that a task has seen, so that it sends each once. It gives up, and takes every key for new, once it holds many
- * and most have been new.
- */
-final class SeenKeys(types: Seq[DataType]) {
+import thetajoin.accelerator.SeenKeys
+
+/** Gives up, and takes every key for new, once it holds many and most have been new. */
+private[existence] final class SeenMany(types: Seq[DataType]) extends SeenKeys {
   private var longs = if (types == Seq(LongType)) new LongSet else null
   private var others = if (longs == null) new GroupedBytesBuilder(types, distinct = true) else null
   private var rows = 0L
   private var kept = 0L
 
-  /** For a single key of 64 bits. */
-  def isNew(key: Long): Boolean = longs == null || count(longs.add(key))
+  override def isNew(key: Long): Boolean = longs == null || count(longs.add(key))
 
-  def isNew(key: UnsafeRow): Boolean =
+  override def isNew(key: UnsafeRow): Boolean =
     if (types == Seq(LongType)) isNew(key.getLong(0))
     else others == null || count(others.addKey(key))
 
   private def count(isNew: Boolean): Boolean = {
     rows += 1
     if (isNew) kept += 1
-    if ((kept & (SeenKeys.Window - 1)) == 0 && isNew && kept > rows / 2) {
+    if ((kept & (SeenMany.Window - 1)) == 0 && isNew && kept > rows / 2) {
       longs = null
       others = null
     }
@@ -31,7 +29,7 @@ final class SeenKeys(types: Seq[DataType]) {
   }
 }
 
-private object SeenKeys {
+private object SeenMany {
 
   /** After how many new keys it asks whether to go on; a power of two. */
   val Window: Int = 1 << 16

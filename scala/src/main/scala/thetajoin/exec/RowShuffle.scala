@@ -1,0 +1,55 @@
+package thetajoin.exec
+
+import org.apache.spark.Partitioner
+import org.apache.spark.rdd.{RDD, ShuffledRDD}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.thetabridge.RowSerializers
+import org.apache.spark.sql.types.DataType
+
+/** Moves rows to partitions that a join chooses. */
+private[exec] object RowShuffle {
+
+  /**
+   * Spreads rows over partitions. The work of a join is pairs, not rows: a file of 30,000 rows is one
+   * partition, yet meeting 30,000 others is work for every core. Rows go where the hash of their bytes says, which a
+   * retried task repeats whatever the order in which it reads its own input.
+   */
+  def spread(rows: RDD[InternalRow], types: Seq[DataType], partitions: Int): RDD[InternalRow] =
+    rowsOf(write(rows, types, partitions)(() => row => row.hashCode))
+
+  /**
+   * @param hashes makes a function in each task that gives a number by which a row's partition is chosen
+   * @return the shuffle; [[rowsOf]] reads it
+   */
+  def write(rows: RDD[InternalRow], types: Seq[DataType], partitions: Int)(
+      hashes: () => UnsafeRow => Int
+  ): ShuffledRDD[Int, UnsafeRow, UnsafeRow] = {
+    val numbered = rows.mapPartitions { input =>
+      val (toUnsafe, hash) = (UnsafeProjection.create(types.toArray), hashes())
+      input.map { row =>
+        val unsafe = row match {
+          case u: UnsafeRow => u
+          case other => toUnsafe(other)
+        }
+        (Math.floorMod(hash(unsafe), partitions), unsafe)
+      }
+    }
+    new ShuffledRDD[Int, UnsafeRow, UnsafeRow](numbered, new PartitionNumber(partitions))
+      .setSerializer(RowSerializers.unsafeRows(types.size))
+  }
+
+  /** The same row object each time. */
+  def rowsOf(shuffle: RDD[(Int, UnsafeRow)]): RDD[InternalRow] =
+    shuffle.mapPartitions(_.map { case (_, row) => row: InternalRow })
+}
+
+/** The key is the partition. */
+private[exec] final class PartitionNumber(override val numPartitions: Int) extends Partitioner {
+  override def getPartition(key: Any): Int = key.asInstanceOf[Int]
+  override def equals(other: Any): Boolean = other match {
+    case p: PartitionNumber => p.numPartitions == numPartitions
+    case _ => false
+  }
+  override def hashCode: Int = numPartitions
+}

@@ -1,0 +1,101 @@
+package thetajoin.exec
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.joins.BaseJoinExec
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+import thetajoin.driver._
+import thetajoin.rowstore.ThetaRelation
+
+/** What our join nodes share: how they are told, and how the driver is put into a generated stage. */
+trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
+  def buildSide: BuildSide
+  def mode: ThetaBroadcastMode
+
+  /** The conjuncts that the index answers. */
+  def indexed: Seq[Expression]
+
+  /** The conjuncts checked on candidates; one that the index answers roughly is in both. */
+  def residual: Seq[Expression]
+
+  protected def task: JoinTask
+
+  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
+
+  override protected def stringArgs: Iterator[Any] =
+    Iterator(
+      mode.accelerator,
+      joinType,
+      buildSide,
+      s"index: ${text(indexed)}",
+      s"residual: ${text(residual)}"
+    )
+
+  override def simpleStringWithNodeId(): String =
+    s"$nodeName ${mode.accelerator}, $joinType, $buildSide (${ExplainUtils.getOpId(this)})"
+
+  override def verboseStringWithOperatorId(): String =
+    s"""${super.verboseStringWithOperatorId().stripLineEnd}
+       |${ExplainUtils.generateFieldString("Index", text(indexed))}
+       |${ExplainUtils.generateFieldString("Residual", text(residual))}
+       |""".stripMargin
+
+  private def text(conjuncts: Seq[Expression]): String = conjuncts.mkString("[", ", ", "]")
+
+  protected def postBuildMetrics(relation: ThetaRelation): Unit = {
+    val values = Seq(
+      JoinMetrics.IndexRows -> relation.store.rows.toLong,
+      JoinMetrics.IndexBytes -> relation.bytes,
+      JoinMetrics.BuildTime -> relation.buildNanos
+    )
+    values.foreach { case (key, value) => longMetric(key).set(value) }
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      values.map { case (key, _) => longMetric(key) }
+    )
+  }
+
+  protected def interpreted(rows: RDD[InternalRow], source: RelationSource): RDD[InternalRow] = {
+    val (joinTask, joinMetrics) = (task, metrics)
+    rows.mapPartitionsWithIndex { (partition, probe) =>
+      new InterpretedJoin(joinTask, source.relation(probe), joinMetrics, partition).run(probe)
+    }
+  }
+
+  /** A loop over the rows of the stage's first input. */
+  protected def produceOwnLoop(ctx: CodegenContext, source: RelationSource): String = {
+    val input = ctx.addMutableState(
+      "scala.collection.Iterator",
+      "input",
+      v => s"$v = inputs[0];",
+      forceInline = true
+    )
+    val stop = if (parent.needStopCheck) Some("shouldStop()") else None
+    val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
+    joinCode(ctx, source).ownLoop(input, consumer(ctx), stop, goesOn)
+  }
+
+  /** Within the loop of the probe side. */
+  protected def consumeFused(
+      ctx: CodegenContext,
+      source: RelationSource,
+      input: Seq[ExprCode]
+  ): String = joinCode(ctx, source).fused(input, consumer(ctx))
+
+  private def joinCode(ctx: CodegenContext, source: RelationSource): JoinCode =
+    new JoinCode(ctx, task, source, metricTerm(ctx, _))
+
+  private def consumer(ctx: CodegenContext): RowConsumer = parent match {
+    case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))
+    case _ =>
+      new RowConsumer {
+        override def emit(row: Seq[ExprCode]): String = consume(ctx, row)
+      }
+  }
+}

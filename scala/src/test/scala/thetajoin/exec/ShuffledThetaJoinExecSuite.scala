@@ -1,0 +1,85 @@
+package thetajoin.exec
+
+import org.apache.spark.sql.execution.SparkPlan
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import thetajoin.{Settings, SharedSession}
+
+class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.warehouse.dir" -> "target/warehouse")
+
+  private val rows = 100000
+  private val distinct = 500
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.range(0, rows, 1, 4).selectExpr("id", "id % 1000 AS k", "'text' AS s")
+      .createOrReplaceTempView("probe")
+    spark.range(0, rows, 1, 4).selectExpr(s"id % $distinct * 2 AS k")
+      .createOrReplaceTempView("build")
+  }
+
+  private val confs = for {
+    limit <- Seq("-1", "1k", "64k")
+    codegen <- Seq("true", "false")
+    adaptive <- Seq("true", "false")
+  } yield Seq(
+    "spark.sql.autoBroadcastJoinThreshold" -> limit,
+    "spark.sql.codegen.wholeStage" -> codegen,
+    "spark.sql.adaptive.enabled" -> adaptive
+  )
+
+  private def joins(plan: SparkPlan): Seq[ShuffledThetaJoinExec] =
+    thetaJoins(plan).collect { case j: ShuffledThetaJoinExec => j }
+
+  private def keyShuffles(plan: SparkPlan): Seq[KeyShuffleExec] =
+    joins(plan).flatMap(join => collect(join) { case k: KeyShuffleExec => k })
+
+  test("the rows are Spark's whether or not the keys are small enough to broadcast") {
+    for (conf <- confs; exists <- Seq("EXISTS", "NOT EXISTS")) withConf(conf: _*) {
+      val sql = "SELECT count(*), sum(id), max(s) FROM probe p WHERE " +
+        s"$exists (SELECT 1 FROM build b WHERE b.k = p.k)"
+      assertSame(sql, "existence")
+      assert(joins(executed(spark.sql(sql))).size == 1, conf)
+    }
+  }
+
+  test("each task sends a key once") {
+    val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM build b WHERE b.k = p.k)"
+    for (conf <- confs) withConf(conf: _*) {
+      val Seq(shuffle) = keyShuffles(executed(spark.sql(sql))): @unchecked
+      assert(shuffle.metrics("numKeys").value == 4 * distinct)
+      assert(shuffle.metrics("dataSize").value == 4 * distinct * 16)
+    }
+  }
+
+  test("the index of all partitions holds each key once, and probe rows stay if it is broadcast") {
+    val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM build b WHERE b.k = p.k)"
+    for (conf <- confs; Seq((_, limit), _, _) <- Seq(conf)) withConf(conf: _*) {
+      val query = spark.sql(sql)
+      val Seq(join) = joins(executed(query)): @unchecked
+      assert(join.metrics("indexRows").value == distinct)
+      assert(join.metrics("numOutputRows").value == rows / 2)
+      val partitions = join.execute().getNumPartitions
+      assert(partitions == (if (limit == "64k") 4 else keyShuffles(join).head.partitions))
+    }
+  }
+
+  test("bucketed tables are left to Spark") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      spark.table("probe").write.bucketBy(4, "k").sortBy("k").saveAsTable("bucketed")
+      try
+        assertSame("SELECT id FROM bucketed b WHERE k IN (SELECT k FROM bucketed WHERE id < 50)")
+      finally spark.sql("DROP TABLE bucketed")
+    }
+  }
+
+  test("switched off by its accelerator's setting") {
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+      Settings.acceleratorEnabled("existence").key -> "false"
+    )(assertSame("SELECT id FROM probe WHERE k IN (SELECT k FROM build)"))
+  }
+}
