@@ -169,11 +169,16 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   }
 
   test("keys are sent once only while that pays") {
-    val seen = ExistenceSpec(distinct = true).newSeenKeys(Seq(LongType))
-    assert((0L until 200000L).forall(seen.isNew))
-    assert(seen.isNew(1L))
-    val repeated = ExistenceSpec(distinct = true).newSeenKeys(Seq(LongType))
-    assert((0L until 200000L).count(i => repeated.isNew(i % 70000 / 2)) == 35000)
+    def sent(keys: Iterator[Long]) = {
+      val seen = ExistenceSpec(distinct = true).newSeenKeys(Seq(LongType))
+      keys.count(seen.isNew)
+    }
+    val many = 1 << 20
+    assert(sent(Iterator.range(0, 3000000).map(_ % 1000000L)) == 1000000)
+    assert(sent(Iterator.range(0, 3 * many).map(_.toLong % many)) > many)
+    val twice = Iterator.range(0, 4 * many).map(_ / 2L)
+    assert(sent(twice) == 2 * many)
+    assert(sent(Iterator.range(0, 2 * many).map(_.toLong) ++ Iterator(1L)) == 2 * many + 1)
   }
 
   test("a preserved build side is marked in the probe side's stage, and reading ends early") {

@@ -17,14 +17,27 @@ import thetajoin.accelerator.LongOrder
  *   records   [6, 0] 'key-12' [9, 1] 'key-' '12345' ...
  * }}}
  *
- * A look-up that finds its key touches a slot and a record, which the cache may both have to fetch, and nothing else.
+ * A look-up that finds its key touches a slot and a record, which may both have to come from memory. Most keys that are not
+ * there are turned away by a bit of `filter`, which is small enough to stay in the cache for longer.
  */
-final class ByteTable(slots: Array[Long], records: Array[Long], used: Int) extends Serializable {
-  def bytes: Long = 8L * slots.length + 8L * records.length
+final class ByteTable(
+    slots: Array[Long],
+    records: Array[Long],
+    used: Int,
+    filter: Array[Long]
+) extends Serializable {
+  private val filterShift = LongHash.shift(filter.length * java.lang.Long.SIZE)
+
+  def bytes: Long = 8L * (slots.length.toLong + records.length + filter.length)
 
   /** The number of a key, -1 if there is none. */
   def find(base: AnyRef, offset: Long, size: Int): Int = {
     val hash = KeyBytes.hash(base, offset, size)
+    val bit = LongHash.slot(hash.toLong, filterShift)
+    if (((filter(bit >>> 6) >>> bit) & 1L) == 0L) -1 else find(hash, base, offset, size)
+  }
+
+  private def find(hash: Int, base: AnyRef, offset: Long, size: Int): Int = {
     var at = ByteTable.slot(hash, slots.length)
     var entry = slots(at)
     while (entry != 0L) {
@@ -100,10 +113,28 @@ private[existence] final class ByteTableBuilder {
     slots = larger
   }
 
-  def result(): ByteTable = new ByteTable(slots, Arrays.copyOf(records, used), used)
+  def result(): ByteTable = new ByteTable(slots, Arrays.copyOf(records, used), used, filter())
+
+  /** Four bits for a slot, so that at most one of eight is set. */
+  private def filter(): Array[Long] = {
+    val size = math.min(slots.length / (java.lang.Long.SIZE / 4), ByteTable.MaxFilterWords)
+    val words = new Array[Long](size)
+    val shift = LongHash.shift(words.length * java.lang.Long.SIZE)
+    slots.foreach { entry =>
+      if (entry != 0L) {
+        val bit = LongHash.slot(ByteTable.hash(entry).toLong, shift)
+        words(bit >>> 6) |= 1L << bit
+      }
+    }
+    words
+  }
 }
 
 private[existence] object ByteTable {
+
+  /** The bits of these are numbered by an int. */
+  val MaxFilterWords: Int = 1 << 24
+
   def hash(entry: Long): Int = (entry >>> 32).toInt
 
   /** The hash is mixed again, since its lowest bits choose a shuffle's partition. */

@@ -171,13 +171,18 @@ final class MaskedTable(index: NullAwareIndex, probeMask: Long) {
 private final class NullAwareProber(index: NullAwareIndex) extends Prober {
   private val cursor = index.keys.newCursor()
   private var table: MaskedTable = _
+  private var tableMask = 0L
   private var key: UnsafeRow = _
   private var nextMask = 0
   private var group = -1
 
   override def probe(row: InternalRow): Unit = {
     key = row.asInstanceOf[UnsafeRow]
-    table = index.table(index.mask(key))
+    val mask = index.mask(key)
+    if (table == null || mask != tableMask) {
+      table = index.table(mask)
+      tableMask = mask
+    }
     nextMask = 0
     group = -1
   }

@@ -5,25 +5,37 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.accelerator.SeenKeys
 
-/** Gives up, and takes every key for new, once it holds many and most have been new. */
+/** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if most have been. */
 private[existence] final class SeenMany(types: Seq[DataType]) extends SeenKeys {
-  private var longs = if (types == Seq(LongType)) new LongSet else null
-  private var others = if (longs == null) new GroupedBytesBuilder(types, distinct = true) else null
+  private var longs: LongSet = _
+  private var others: GroupedBytesBuilder = _
   private var rows = 0L
   private var kept = 0L
+  private var held = 0
+  startAfresh()
 
   override def isNew(key: Long): Boolean = longs == null || count(longs.add(key))
 
   override def isNew(key: UnsafeRow): Boolean =
-    if (types == Seq(LongType)) isNew(key.getLong(0))
+    if (longs != null) isNew(key.getLong(0))
     else others == null || count(others.addKey(key))
+
+  private def startAfresh(): Unit = {
+    if (types == Seq(LongType)) longs = new LongSet
+    else others = new GroupedBytesBuilder(types, distinct = true)
+    held = 0
+  }
 
   private def count(isNew: Boolean): Boolean = {
     rows += 1
-    if (isNew) kept += 1
-    if ((kept & (SeenMany.Window - 1)) == 0 && isNew && kept > rows / 2) {
-      longs = null
-      others = null
+    if (isNew) {
+      kept += 1
+      held += 1
+      if (held == SeenMany.Most) {
+        longs = null
+        others = null
+        if (kept <= rows / 2) startAfresh()
+      }
     }
     isNew
   }
@@ -31,6 +43,6 @@ private[existence] final class SeenMany(types: Seq[DataType]) extends SeenKeys {
 
 private object SeenMany {
 
-  /** After how many new keys it asks whether to go on; a power of two. */
-  val Window: Int = 1 << 16
+  /** Some 16 MB of numbers. */
+  val Most: Int = 1 << 20
 }
