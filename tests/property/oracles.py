@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import duckdb
-from queries import Query, Row
+from queries import MEMBERSHIP, Query, Row
 from values import Table, Type
 
 Rows = Counter[tuple["int | None", ...]]
@@ -26,7 +26,7 @@ def whole_numbers(rows: Counter[str]) -> Rows:
 def brute_force(query: Query, left: Table, right: Table) -> Rows | None:
     """Every row meets every row. None if the query holds something that Python does not decide."""
     truths = [c.holds for c in query.conjuncts]
-    if query.output == "payload" or None in truths:
+    if not _decided(query) or None in truths:
         return None
     ls, rs = left.python(), right.python()
     matches = [
@@ -41,6 +41,14 @@ def brute_force(query: Query, left: Table, right: Table) -> Rows | None:
         pairs += [(l, None) for i, l in enumerate(ls) if i not in lefts]  # noqa: E741
     if query.join in ("RIGHT JOIN", "FULL JOIN"):
         pairs += [(None, r) for j, r in enumerate(rs) if j not in rights]
+    if query.join == "IN":
+        equal = {i for i, j in matches if ls[i]["n"] is not None and ls[i]["n"] == rs[j]["n"]}
+        return Counter((l["id"],) for i, l in enumerate(ls) if i in equal)  # noqa: E741
+    if query.join == "NOT IN":
+        maybe = {
+            i for i, j in matches if None in (ls[i]["n"], rs[j]["n"]) or ls[i]["n"] == rs[j]["n"]
+        }
+        return Counter((l["id"],) for i, l in enumerate(ls) if i not in maybe)  # noqa: E741
     if query.join == "MARK":
         return Counter((l["id"], int(i in lefts)) for i, l in enumerate(ls))  # noqa: E741
     if query.join == "MARK OR":
@@ -56,6 +64,11 @@ def brute_force(query: Query, left: Table, right: Table) -> Rows | None:
     ls_out, rs_out = [l or {} for l, _ in pairs], [r or {} for _, r in pairs]  # noqa: E741
     sums = (_sum(ls_out, "id"), _sum(rs_out, "id"), _count(ls_out, "n"), _count(rs_out, "n"))
     return Counter([(len(pairs), *sums)])
+
+
+def _decided(query: Query) -> bool:
+    """Whether the output is whole numbers, and IN is of one column: of several, systems differ on nulls."""
+    return query.members == "n" if query.join in MEMBERSHIP else query.output != "payload"
 
 
 def _sum(rows: list[Row], column: str) -> int | None:
@@ -82,7 +95,7 @@ class DuckDB:
 
     def rows(self, query: Query) -> Rows | None:
         """None if the query holds something that the two systems decide differently."""
-        if query.output == "payload" or not all(c.portable for c in query.conjuncts):
+        if not _decided(query) or not all(c.portable for c in query.conjuncts):
             return None
         found: list[tuple[Any, ...]] = self.connection.execute(query.sql(duckdb=True)).fetchall()
         return Counter(tuple(None if v is None else int(v) for v in row) for row in found)

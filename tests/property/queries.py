@@ -32,8 +32,11 @@ JOINS = (
     "LEFT ANTI JOIN",
     "MARK",
     "MARK OR",
+    "IN",
+    "NOT IN",
 )
-EXISTENCE = JOINS[4:]
+EXISTENCE = JOINS[4:8]
+MEMBERSHIP = JOINS[8:]
 SOURCES = (
     "{t}",
     "(SELECT /*+ REPARTITION(3) */ * FROM {t}) AS {t}",
@@ -166,9 +169,16 @@ def alternatives(draw: st.DrawFn, one: st.SearchStrategy[Condition]) -> Conditio
     return Condition(f"coalesce({a.sql}, {b.sql})")
 
 
+# Spark's limit of a broadcast: as it is, none at all, and one that some tables are below.
+BROADCASTS = ("10m", "-1", "300b")
+
+
 @dataclass(frozen=True)
 class Query:
-    """One join with what stands around it."""
+    """One join with what stands around it.
+
+    `members` are the columns of IN, `broadcast` is Spark's limit of a broadcast.
+    """
 
     join: str
     conjuncts: tuple[Condition, ...]
@@ -177,16 +187,26 @@ class Query:
     sources: tuple[str, str]
     config: str
     ansi: bool
+    members: str
+    broadcast: str
 
     @property
     def indexed(self) -> bool:
         """Whether the join must run on a sorted index."""
-        return self._apart and any(c.indexed for c in self.conjuncts)
+        return (
+            self._apart and self.join not in MEMBERSHIP and any(c.indexed for c in self.conjuncts)
+        )
 
     @property
     def equal(self) -> bool:
         """Whether the join must run on an index of keys."""
-        return self._apart and self.join in EXISTENCE and any(c.equal for c in self.conjuncts)
+        alone = len(self.conjuncts) == 1 or self.broadcast == BROADCASTS[0]
+        return (
+            self._apart
+            and alone
+            and self.join in EXISTENCE
+            and any(c.equal for c in self.conjuncts)
+        )
 
     @property
     def _apart(self) -> bool:
@@ -214,6 +234,10 @@ class Query:
             return f"SELECT l.id, CASE WHEN {mark} THEN 1 ELSE 0 END FROM {left}"
         if self.join == "MARK OR":
             return f"SELECT l.id FROM {left} WHERE EXISTS (SELECT 1 FROM {right} WHERE {condition}) OR l.n = 1"
+        if self.join in MEMBERSHIP:
+            l, r = (", ".join(f"{t}.{c}" for c in self.members) for t in "lr")  # noqa: E741
+            asked = f"({l}) {self.join} (SELECT {r} FROM {right} WHERE {condition})"
+            return f"SELECT l.id FROM {left} WHERE {asked}"
         join = (
             self.join.replace("LEFT SEMI", "SEMI").replace("LEFT ANTI", "ANTI")
             if duckdb
@@ -229,7 +253,7 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     parts: list[st.SearchStrategy[Condition]] = []
     for column, family, lt, rt in (("x", families[0], l.x, r.x), ("y", families[1], l.y, r.y)):
         parts += [comparisons(column, family, lt, rt)] * 2
-        if join in EXISTENCE:
+        if join in EXISTENCE or join in MEMBERSHIP:
             parts += [equalities(column, family, lt, rt)] * 2
         if family.conditions:
             parts.append(computed(column, family))
@@ -251,4 +275,6 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
         draw(st.tuples(*[st.sampled_from((SOURCES[0],) * 7 + SOURCES[1:])] * 2)),
         draw(st.sampled_from(("codegen-aqe", "interpreted-aqe", "codegen", "interpreted"))),
         draw(st.booleans()),
+        draw(st.sampled_from(("n", "nx", "xy", "nxy"))),
+        draw(st.sampled_from((*BROADCASTS[:1] * 2, *BROADCASTS))),
     )

@@ -33,7 +33,8 @@ SESSION = {
     "spark.sql.timeType.enabled": "true",
     "spark.sql.session.timeZone": "America/Los_Angeles",
 }
-OFF = {**SESSION, **MATRIX["interpreted"], ENABLED: "false"}
+BROADCAST_LIMIT = "spark.sql.autoBroadcastJoinThreshold"
+OFF = {**SESSION, **MATRIX["interpreted"], ENABLED: "false", BROADCAST_LIMIT: "10m"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class Comparison:
         ansi = {"spark.sql.ansi.enabled": str(query.ansi).lower()}
         self.confs.apply({**OFF, **ansi})
         off = execute(self.spark, sql)
-        self.confs.apply({**SESSION, **MATRIX[query.config], **ansi, ENABLED: "true"})
+        limit = {BROADCAST_LIMIT: query.broadcast}
+        self.confs.apply({**SESSION, **MATRIX[query.config], **ansi, **limit, ENABLED: "true"})
         on = execute(self.spark, sql)
         if off.error and not _is_user_error(off.error):
             # Spark itself breaks down on the query, with internal errors as in NestedColumnAliasing.
@@ -111,6 +113,7 @@ class Comparison:
         ids = {node.accelerator for node in on.nodes}
         for id in ids:
             self.covered[id] += 1
+        self.covered["shuffled"] += any("Shuffled" in node.description for node in on.nodes)
         # Spark marks with ! a node that reads a column which its inputs lack.
         nested_loop = re.search(r"(?<!!)\b(BroadcastNestedLoopJoin|CartesianProduct)", off.plan)
         if nested_loop and (not ids or (query.indexed and ids != {"piecewise"})):
@@ -136,6 +139,7 @@ class Comparison:
             **SESSION,
             **MATRIX[query.config],
             "spark.sql.ansi.enabled": str(query.ansi).lower(),
+            BROADCAST_LIMIT: query.broadcast,
         }
         lines = [f"-- {line}" for line in problem.splitlines()]
         lines += [f"SET {key}={value};" for key, value in confs.items()]
