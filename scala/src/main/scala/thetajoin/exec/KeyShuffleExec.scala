@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.execution.thetabridge.MapStages
+import org.apache.spark.sql.execution.thetabridge.Shuffles
 
 import thetajoin.accelerator.SeenKeys
 import thetajoin.rowstore.{RowPages, ThetaRelation}
@@ -59,7 +59,7 @@ final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child
     val shuffle =
       RowShuffle.write(keyRows, expressions.map(_.dataType), partitions)(() => key => key.hashCode)
     val dependency = shuffle.dependencies.head.asInstanceOf[ShuffleDependency[_, _, _]]
-    Await.result(MapStages.submit(sparkContext, dependency), Duration.Inf)
+    Await.result(Shuffles.write(sparkContext, dependency), Duration.Inf)
     new ShuffledKeys(RowShuffle.rowsOf(shuffle), size.value, mode)
   }
 

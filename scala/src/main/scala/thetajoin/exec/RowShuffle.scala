@@ -4,7 +4,7 @@ import org.apache.spark.Partitioner
 import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.thetabridge.RowSerializers
+import org.apache.spark.sql.execution.thetabridge.Shuffles
 import org.apache.spark.sql.types.DataType
 
 /** Moves rows to partitions that a join chooses. */
@@ -27,16 +27,17 @@ private[exec] object RowShuffle {
   ): ShuffledRDD[Int, UnsafeRow, UnsafeRow] = {
     val numbered = rows.mapPartitions { input =>
       val (toUnsafe, hash) = (UnsafeProjection.create(types.toArray), hashes())
+      val copies = !Shuffles.writeRowsAtOnce()
       input.map { row =>
         val unsafe = row match {
           case u: UnsafeRow => u
           case other => toUnsafe(other)
         }
-        (Math.floorMod(hash(unsafe), partitions), unsafe)
+        (Math.floorMod(hash(unsafe), partitions), if (copies) unsafe.copy() else unsafe)
       }
     }
     new ShuffledRDD[Int, UnsafeRow, UnsafeRow](numbered, new PartitionNumber(partitions))
-      .setSerializer(RowSerializers.unsafeRows(types.size))
+      .setSerializer(Shuffles.rowSerializer(types.size))
   }
 
   /** The same row object each time. */

@@ -65,8 +65,11 @@ class ConditionAnalysisSuite extends AnyFunSuite {
     assert(analyse(EqualTo(x, y)) == Seq(EquiKey(EqualTo(x, y), x, y, nullSafe = false)))
     assert(analyse(EqualNullSafe(y, x)) == Seq(EquiKey(EqualNullSafe(y, x), x, y, nullSafe = true)))
     val either = Or(LessThan(x, y), LessThan(i, j))
-    assert(analyse(And(And(either, onlyLeft), Not(EqualTo(x, y)))) ==
-      Seq(Opaque(either), OneSided(onlyLeft, BuildLeft), Opaque(Not(EqualTo(x, y)))))
+    val unequal = Not(EqualTo(y, x))
+    assert(analyse(unequal) == Seq(Unequal(unequal, x, y)))
+    assert(analyse(Not(EqualTo(Divide(f, f), g))) == Seq(Opaque(Not(EqualTo(Divide(f, f), g)))))
+    assert(analyse(And(And(either, onlyLeft), unequal)) ==
+      Seq(Opaque(either), OneSided(onlyLeft, BuildLeft), Unequal(unequal, x, y)))
   }
 
   test("sums over both sides are isolated as whole numbers, never exactly") {

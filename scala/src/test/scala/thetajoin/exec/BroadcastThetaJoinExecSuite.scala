@@ -176,8 +176,8 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val many = 1 << 20
     assert(sent(Iterator.range(0, 3000000).map(_ % 1000000L)) == 1000000)
     assert(sent(Iterator.range(0, 3 * many).map(_.toLong % many)) > many)
-    val twice = Iterator.range(0, 4 * many).map(_ / 2L)
-    assert(sent(twice) == 2 * many)
+    val twice = sent(Iterator.range(0, 4 * many).map(_ / 2L))
+    assert(twice >= 2 * many && twice < 2 * many + 10)
     assert(sent(Iterator.range(0, 2 * many).map(_.toLong) ++ Iterator(1L)) == 2 * many + 1)
   }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.accelerator.SeenKeys
 
-/** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if most have been. */
+/** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have been. */
 private[existence] final class SeenMany(types: Seq[DataType]) extends SeenKeys {
   private var longs: LongSet = _
   private var others: GroupedBytesBuilder = _
@@ -34,7 +34,7 @@ private[existence] final class SeenMany(types: Seq[DataType]) extends SeenKeys {
       if (held == SeenMany.Most) {
         longs = null
         others = null
-        if (kept <= rows / 2) startAfresh()
+        if (kept * 4 <= rows * 3) startAfresh()
       }
     }
     isNew
