@@ -2,6 +2,7 @@ package thetajoin.exec
 
 import scala.concurrent.Await
 import scala.concurrent.duration.Duration
+import scala.reflect.ClassTag
 
 import org.apache.spark.ShuffleDependency
 import org.apache.spark.rdd.RDD
@@ -17,7 +18,6 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.thetabridge.Shuffles
 
-import thetajoin.accelerator.SeenKeys
 import thetajoin.rowstore.{RowPages, ThetaRelation}
 
 /**
@@ -25,7 +25,7 @@ import thetajoin.rowstore.{RowPages, ThetaRelation}
  * Its parent asks for them by [[keys]]; it gives no rows.
  *
  * @param mode what the keys are, bound to the child's output
- * @param partitions of the shuffle
+ * @param partitions of the shuffle, if there are not more cores
  */
 final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child: SparkPlan)
     extends UnaryExecNode {
@@ -56,11 +56,25 @@ final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child
         key: InternalRow
       }
     }
-    val shuffle =
-      RowShuffle.write(keyRows, expressions.map(_.dataType), partitions)(() => key => key.hashCode)
-    val dependency = shuffle.dependencies.head.asInstanceOf[ShuffleDependency[_, _, _]]
-    Await.result(Shuffles.write(sparkContext, dependency), Duration.Inf)
-    new ShuffledKeys(RowShuffle.rowsOf(shuffle), size.value, mode)
+    val cores = math.min(sparkContext.defaultParallelism, conf.numShufflePartitions)
+    val shuffle = RowShuffle.write(
+      keyRows,
+      expressions.map(_.dataType),
+      math.max(partitions, cores)
+    )(() => key => key.hashCode)
+    if (keyRows.getNumPartitions > 0)
+      write(shuffle.dependencies.head.asInstanceOf[ShuffleDependency[_, _, _]])
+    new ShuffledKeys(RowShuffle.rowsOf(shuffle), keyRows.getNumPartitions, size.value, mode)
+  }
+
+  private def write(shuffle: ShuffleDependency[_, _, _]): Unit = {
+    val job = Shuffles.write(sparkContext, shuffle)
+    try Await.result(job, Duration.Inf)
+    catch {
+      case e: InterruptedException =>
+        job.cancel()
+        throw e
+    }
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): KeyShuffleExec =
@@ -74,11 +88,13 @@ private object KeyShuffleExec {
 
 /**
  * @param rows keys; equal ones are in the same partition
+ * @param tasks how many tasks gave them
  * @param bytes what all of them take, those counted twice that came from two tasks
  */
 private[exec] final class ShuffledKeys(
     val rows: RDD[InternalRow],
-    val bytes: Long,
+    tasks: Int,
+    bytes: Long,
     mode: ThetaBroadcastMode
 ) {
   private val types = mode.keys.map(_.dataType)
@@ -92,20 +108,40 @@ private[exec] final class ShuffledKeys(
     rows => ofKeys.relation(rows)
   }
 
+  /** Whether the distinct keys take no more than so many bytes. They are counted only if that can make a difference. */
+  def fit(limit: Long): Boolean =
+    bytes <= limit || bytes / math.max(tasks, 1) <= limit &&
+      distinct(_.map(_.getSizeInBytes.toLong).sum).collect().sum <= limit
+
+  /** The same keys in as many partitions as keep each below `limit` bytes. */
+  def inPartitionsOf(limit: Long): RDD[InternalRow] = {
+    val needed = bytes / limit
+    if (needed < rows.getNumPartitions) rows
+    else {
+      val partitions = math.min(needed + 1, ShuffledKeys.MaxPartitions).toInt
+      RowShuffle.rowsOf(RowShuffle.write(rows, types, partitions)(() => key => key.hashCode))
+    }
+  }
+
+  /** Each partition's keys without repetition, made into one value. */
+  private def distinct[A: ClassTag](make: Iterator[UnsafeRow] => A): RDD[A] = {
+    val (spec, keyTypes) = (mode.spec, types)
+    rows.mapPartitions { keys =>
+      val seen = spec.newSeenKeys(keyTypes)
+      Iterator.single(make(keys.map(_.asInstanceOf[UnsafeRow]).filter(seen.isNew)))
+    }
+  }
+
   /** All keys, in the driver. */
   def collect(): Iterator[InternalRow] = {
-    val (spec, keyTypes) = (mode.spec, types)
-    val distinct: RDD[RowPages] = rows
-      .mapPartitions { keys =>
-        val seen: SeenKeys = spec.newSeenKeys(keyTypes)
-        Iterator.single(RowPages.of(
-          keys.filter(key => seen.isNew(key.asInstanceOf[UnsafeRow])),
-          keyTypes
-        ))
-      }
-    distinct.collect().iterator.flatMap { pages =>
+    val keyTypes = types
+    distinct(RowPages.of(_, keyTypes)).collect().iterator.flatMap { pages =>
       val cursor = pages.newCursor()
       Iterator.range(0, pages.rows).map(cursor.at)
     }
   }
+}
+
+private object ShuffledKeys {
+  val MaxPartitions: Long = 1L << 16
 }

@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution._
 
 import thetajoin.driver._
-import thetajoin.exec.ShuffledThetaJoinExec.NoStageId
 
 /**
  * An existence join whose right side is not known to be small. The keys of the right side are shuffled first. If they
@@ -64,7 +64,7 @@ final case class ShuffledThetaJoinExec(
     shuffle.asInstanceOf[KeyShuffleExec].keys
   }
 
-  private def areSmall: Boolean = keys.bytes <= broadcastLimit
+  @transient private lazy val areSmall: Boolean = keys.fit(broadcastLimit)
 
   @transient private lazy val broadcast: BroadcastSource = {
     val relation = keys.build(keys.collect())
@@ -76,7 +76,8 @@ final case class ShuffledThetaJoinExec(
 
   /** Partitions of [[PartitionRows]]. */
   private def coPartitioned(rows: RDD[InternalRow]): RDD[InternalRow] = {
-    val partitions = keys.rows.getNumPartitions
+    val keyRows = keys.inPartitionsOf(ShuffledThetaJoinExec.LargestPartition)
+    val partitions = keyRows.getNumPartitions
     val (expressions, output, build) = (probeKeys, left.output, keys.build)
     val (indexRows, indexBytes, buildTime) = (
       longMetric(JoinMetrics.IndexRows),
@@ -90,7 +91,7 @@ final case class ShuffledThetaJoinExec(
         if (key.anyNull) row.hashCode else key.hashCode
       }
     }
-    RowShuffle.rowsOf(probe).zipPartitions(keys.rows) { (rows, ofPartition) =>
+    RowShuffle.rowsOf(probe).zipPartitions(keyRows) { (rows, ofPartition) =>
       val relation = build(ofPartition)
       indexRows += relation.store.rows
       indexBytes += relation.bytes
@@ -111,7 +112,15 @@ final case class ShuffledThetaJoinExec(
     case fused: CodegenSupport if areSmall => fused.inputRDDs()
     case ended: InputAdapter => Seq(coPartitioned(ended.execute()))
     // It was to be fused into this stage, and becomes one of its own.
-    case fused => Seq(coPartitioned(WholeStageCodegenExec(fused)(NoStageId).execute()))
+    case fused => Seq(coPartitioned(stageOf(fused).execute()))
+  }
+
+  /** A node takes its session from the thread that makes it, and this thread may have none. */
+  private def stageOf(fused: SparkPlan): SparkPlan = {
+    val before = SparkSession.getActiveSession
+    SparkSession.setActiveSession(session)
+    try WholeStageCodegenExec(fused)(ShuffledThetaJoinExec.NoStageId)
+    finally before.fold(SparkSession.clearActiveSession())(SparkSession.setActiveSession)
   }
 
   override def needCopyResult: Boolean =
@@ -134,4 +143,7 @@ private object ShuffledThetaJoinExec {
 
   /** A stage that is made while the query runs stands in no plan. */
   val NoStageId: Int = 0
+
+  /** Bytes of keys in one partition, of which the index and its building take a multiple. */
+  val LargestPartition: Long = 32L << 20
 }

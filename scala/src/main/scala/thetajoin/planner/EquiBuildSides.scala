@@ -69,15 +69,12 @@ private[planner] object EquiBuildSides {
 
   private def shuffle(join: Join, mayBroadcast: Boolean, conf: SQLConf): Placement = {
     val bytes = join.left.stats.sizeInBytes + join.right.stats.sizeInBytes
-    val most = (bytes / LargestPartitionBytes).max(conf.numShufflePartitions)
-    val partitions = (bytes / PartitionBytes).max(MinPartitions).min(most).min(MaxPartitions)
+    val partitions = (bytes / PartitionBytes).max(MinPartitions).min(conf.numShufflePartitions)
     Placement.Shuffle(partitions.toInt, if (mayBroadcast) measuredLimit(conf) else -1L)
   }
 
   private val PartitionBytes = BigInt(32L << 20)
-  private val LargestPartitionBytes = BigInt(256L << 20)
   private val MinPartitions = BigInt(8)
-  private val MaxPartitions = BigInt(1 << 14)
 
   /** Whether Spark may join bucket by bucket and shuffle nothing. */
   private def hasBuckets(join: Join): Boolean = join.exists {

@@ -1,9 +1,12 @@
 package thetajoin.exec
 
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.execution.RangeExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -179,6 +182,10 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val twice = sent(Iterator.range(0, 4 * many).map(_ / 2L))
     assert(twice >= 2 * many && twice < 2 * many + 10)
     assert(sent(Iterator.range(0, 2 * many).map(_.toLong) ++ Iterator(1L)) == 2 * many + 1)
+    val texts = ExistenceSpec(distinct = true).newSeenKeys(Seq(StringType))
+    val toRow = UnsafeProjection.create(Array[DataType](StringType))
+    val long = (0 until 20000).map(i => InternalRow(UTF8String.fromString(s"$i" * 400)))
+    assert((long ++ long).count(row => texts.isNew(toRow(row))) > long.size)
   }
 
   test("a preserved build side is marked in the probe side's stage, and reading ends early") {

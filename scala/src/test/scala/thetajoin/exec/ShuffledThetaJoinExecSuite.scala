@@ -1,5 +1,8 @@
 package thetajoin.exec
 
+import scala.util.Try
+
+import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -64,6 +67,53 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       assert(join.metrics("numOutputRows").value == rows / 2)
       val partitions = join.execute().getNumPartitions
       assert(partitions == (if (limit == "64k") 4 else keyShuffles(join).head.partitions))
+    }
+  }
+
+  test("nothing on the right side") {
+    val never = confs.filter(_.head._2 == "-1")
+    for (conf <- never; exists <- Seq("EXISTS", "NOT EXISTS")) withConf(conf: _*) {
+      val sql = s"SELECT count(*), sum(id) FROM probe p WHERE $exists " +
+        "(SELECT 1 FROM range(5, 5) b WHERE b.id = p.k)"
+      val query = spark.sql(sql)
+      assert(joins(executed(query)).size == 1)
+      assert(query.head().getLong(0) == (if (exists == "EXISTS") 0 else rows), conf)
+    }
+  }
+
+  test("keys of many tasks are counted again before they are called too large") {
+    spark.range(0, rows, 1, 50).selectExpr(s"id % 10 AS k").createOrReplaceTempView("repeated")
+    val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM repeated b WHERE b.k = p.k)"
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "1k") {
+      val Seq(join) = joins(executed(spark.sql(sql))): @unchecked
+      assert(keyShuffles(join).head.metrics("dataSize").value == 50 * 10 * 16)
+      assert(join.execute().getNumPartitions == 4)
+    }
+  }
+
+  test("more keys than one index should hold go into more partitions") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM build b WHERE b.k = p.k)"
+      val Seq(shuffle) = keyShuffles(executed(spark.sql(sql))): @unchecked
+      val few = shuffle.keys.inPartitionsOf(1L << 20)
+      assert(few.getNumPartitions == shuffle.partitions)
+      val many = shuffle.keys.inPartitionsOf(1000L)
+      assert(many.getNumPartitions == 4 * distinct * 16 / 1000 + 1)
+      assert(many.map(_.getLong(0)).distinct().count() == distinct)
+    }
+  }
+
+  test("a thread without a session can run the query") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      val query = spark.sql("SELECT id FROM probe p WHERE k IN (SELECT k FROM build)")
+      var counted = Try(0L)
+      val thread = new Thread(() => {
+        SparkSession.clearActiveSession()
+        counted = Try(query.queryExecution.toRdd.count())
+      })
+      thread.start()
+      thread.join()
+      assert(counted.get == rows / 2)
     }
   }
 

@@ -71,6 +71,9 @@ private[existence] final class ByteTableBuilder {
   private var used = 0
   private var count = 0
 
+  /** What the records take. */
+  def keyBytes: Long = 8L * used
+
   /** How many keys there are. */
   def groups: Int = count
 

@@ -37,6 +37,9 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
     rows += 1
   }
 
+  /** What the keys take, without the table. */
+  def keyBytes: Long = table.keyBytes
+
   private def groupNumber(key: UnsafeRow): Int =
     table.groupOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
 

@@ -31,7 +31,7 @@ private[existence] final class SeenMany(types: Seq[DataType]) extends SeenKeys {
     if (isNew) {
       kept += 1
       held += 1
-      if (held == SeenMany.Most) {
+      if (held == SeenMany.Most || (others != null && others.keyBytes >= SeenMany.MostBytes)) {
         longs = null
         others = null
         if (kept * 4 <= rows * 3) startAfresh()
@@ -45,4 +45,7 @@ private object SeenMany {
 
   /** Some 16 MB of numbers. */
   val Most: Int = 1 << 20
+
+  /** Of keys that are no numbers. */
+  val MostBytes: Long = 16L << 20
 }
