@@ -169,8 +169,8 @@ def alternatives(draw: st.DrawFn, one: st.SearchStrategy[Condition]) -> Conditio
     return Condition(f"coalesce({a.sql}, {b.sql})")
 
 
-# Spark's limit of a broadcast: as it is, none at all, and one that some tables are below.
-BROADCASTS = ("10m", "-1", "300b")
+# Spark's limit of a broadcast: as it is, one that no table is below, and one that some tables are below.
+BROADCASTS = ("10m", "1b", "300b")
 
 
 @dataclass(frozen=True)

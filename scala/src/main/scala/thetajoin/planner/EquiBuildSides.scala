@@ -30,8 +30,8 @@ private[planner] object EquiBuildSides {
               case Some(BuildLeft) => Right(Placement.Broadcast(BuildLeft))
               case _ if prunesPartitions(join) => Left(equiKeys(join))
               case Some(side) => Right(Placement.Broadcast(side))
-              case None if hasBuckets(join) => Left(equiKeys(join))
-              case None => Right(shuffle(join, mayBroadcast = sides.contains(BuildRight), conf))
+              case None if !mayBroadcast(join, conf) || hasBuckets(join) => Left(equiKeys(join))
+              case None => Right(shuffle(join, conf))
             }
         }
       }
@@ -67,10 +67,14 @@ private[planner] object EquiBuildSides {
     conf.getConf(SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD)
       .getOrElse(conf.autoBroadcastJoinThreshold)
 
-  private def shuffle(join: Join, mayBroadcast: Boolean, conf: SQLConf): Placement = {
+  /** Whether keys may be broadcast if they turn out to be few. Where not, Spark's sorted join keeps its place. */
+  private def mayBroadcast(join: Join, conf: SQLConf): Boolean =
+    measuredLimit(conf) >= 0 && !hint(join, BuildRight).contains(NO_BROADCAST_HASH)
+
+  private def shuffle(join: Join, conf: SQLConf): Placement = {
     val bytes = join.left.stats.sizeInBytes + join.right.stats.sizeInBytes
     val partitions = (bytes / PartitionBytes).max(MinPartitions).min(conf.numShufflePartitions)
-    Placement.Shuffle(partitions.toInt, if (mayBroadcast) measuredLimit(conf) else -1L)
+    Placement.Shuffle(partitions.toInt, measuredLimit(conf))
   }
 
   private val PartitionBytes = BigInt(32L << 20)
