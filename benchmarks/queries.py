@@ -12,13 +12,11 @@ from benchmarks.tables import Table
 class Query(ABC):
     """A join whose answer is one row of whole numbers.
 
-    `target` is the seconds that Spark with thetajoin may take (None: no limit), `accelerated`
-    whether it is expected to take the join from Spark.
+    `target` is the seconds that Spark with thetajoin may take (None: no limit).
     """
 
     name: str
     target: float | None = None
-    accelerated: bool = True
 
     @property
     @abstractmethod

@@ -124,4 +124,4 @@ def _execute(runner: Runner, query: Query, limit: float) -> Outcome:
         seconds = time.perf_counter() - started
         canceller.cancel()
         canceller.join()
-    return OverLimit(limit) if seconds > limit else Execution(seconds, answer, runner.join(query))
+    return OverLimit(limit) if seconds > limit else Execution(seconds, answer, runner.join())

@@ -28,6 +28,6 @@ class Runner(ABC):
     def cancel(self) -> None:  # noqa: B027 (an engine that can't cancel has its process killed)
         """Stop the running query; called from another thread at the time limit."""
 
-    def join(self, query: Query) -> ExecutedJoin | None:
-        """The executed join of the query that ran last, where the engine tells."""
+    def join(self) -> ExecutedJoin | None:
+        """The executed join of the last query, where the engine tells."""
         return None

@@ -53,12 +53,12 @@ class SparkRunner(Runner):
         while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
             time.sleep(0.05)
 
-    def join(self, query: Query) -> ExecutedJoin | None:
+    def join(self) -> ExecutedJoin | None:
         """The executed join, after a check that the extension ran it or stayed out of it."""
         if self._frame is None:
             return None
         join = executed_join(self._frame)
-        if join.accelerated != (self._enabled and query.accelerated):
+        if join.accelerated != self._enabled:
             raise RuntimeError(f"thetajoin enabled: {self._enabled}, but Spark ran: {join.line}")
         return join
 

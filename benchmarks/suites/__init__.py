@@ -1,4 +1,4 @@
-"""The suites by name; the first of a query's words is its suite's."""
+"""The suites by name."""
 
 from __future__ import annotations
 

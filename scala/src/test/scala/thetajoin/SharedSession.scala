@@ -37,6 +37,14 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
       }
   }
 
+  /** With generated code and without, adaptive and not; the body is told whether code is generated. */
+  protected def onEveryPath(body: Boolean => Unit): Unit =
+    for (codegen <- Seq(true, false); adaptive <- Seq(true, false))
+      withConf(
+        "spark.sql.codegen.wholeStage" -> codegen.toString,
+        "spark.sql.adaptive.enabled" -> adaptive.toString
+      )(body(codegen))
+
   /** The executed plan, after running the query. */
   protected def executed(query: DataFrame): SparkPlan = {
     query.collect()

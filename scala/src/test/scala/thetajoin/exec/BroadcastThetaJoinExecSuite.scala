@@ -154,21 +154,15 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("a task sends each key once") {
     val numbers = spark.range(0, 1000, 1, 2).selectExpr("id % 10 x", "concat('k', id % 10) s")
     numbers.createOrReplaceTempView("repeated")
-    for {
-      (key, condition) <- Seq("long" -> "a.w = x", "string" -> "concat('k', a.w) = s")
-      codegen <- Seq("true", "false")
-      adaptive <- Seq("true", "false")
-    } withConf(
-      "spark.sql.codegen.wholeStage" -> codegen,
-      "spark.sql.adaptive.enabled" -> adaptive
-    ) {
-      val sql = s"SELECT * FROM a LEFT SEMI JOIN repeated ON $condition"
-      assertSame(sql, "existence")
-      val plan = executed(spark.sql(sql))
-      val sent = collect(plan) { case d: DistinctKeysExec => d.metrics("numOutputRows").value }
-      assert(sent == Seq(20), s"$key\n$plan")
-      assert(thetaJoins(plan).map(_.metrics(JoinMetrics.IndexRows).value) == Seq(10))
-    }
+    for ((key, condition) <- Seq("long" -> "a.w = x", "string" -> "concat('k', a.w) = s"))
+      onEveryPath { _ =>
+        val sql = s"SELECT * FROM a LEFT SEMI JOIN repeated ON $condition"
+        assertSame(sql, "existence")
+        val plan = executed(spark.sql(sql))
+        val sent = collect(plan) { case d: DistinctKeysExec => d.metrics("numOutputRows").value }
+        assert(sent == Seq(20), s"$key\n$plan")
+        assert(thetaJoins(plan).map(_.metrics(JoinMetrics.IndexRows).value) == Seq(10))
+      }
   }
 
   test("keys are sent once only while that pays") {
@@ -190,19 +184,12 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
 
   test("a preserved build side is marked in the probe side's stage, and reading ends early") {
     spark.range(0, 100000, 1, 2).selectExpr("id % 100 x").createOrReplaceTempView("long")
-    for {
-      join <- Seq("LEFT SEMI", "LEFT ANTI")
-      codegen <- Seq("true", "false")
-      adaptive <- Seq("true", "false")
-    } withConf(
-      "spark.sql.codegen.wholeStage" -> codegen,
-      "spark.sql.adaptive.enabled" -> adaptive
-    ) {
+    for (join <- Seq("LEFT SEMI", "LEFT ANTI")) onEveryPath { codegen =>
       val sql = s"SELECT /*+ BROADCAST(a) */ * FROM a $join JOIN long ON a.v = x"
       assertSame(sql, "existence")
       val plan = executed(spark.sql(sql))
       val marks = collect(plan) { case m: MarkRowsExec => m }
-      assert(marks.size == (if (codegen == "true") 1 else 0), plan)
+      assert(marks.size == (if (codegen) 1 else 0), plan)
       val read =
         marks.flatMap(m => collect(m) { case r: RangeExec => r.metrics("numOutputRows").value })
       assert(read.forall(_ < 100000), s"$read\n$plan")

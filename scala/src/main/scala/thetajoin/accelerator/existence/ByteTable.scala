@@ -23,7 +23,6 @@ import thetajoin.accelerator.LongOrder
 final class ByteTable(
     slots: Array[Long],
     records: Array[Long],
-    used: Int,
     filter: Array[Long]
 ) extends Serializable {
   private val filterShift = LongHash.shift(filter.length * java.lang.Long.SIZE)
@@ -34,34 +33,9 @@ final class ByteTable(
   def find(base: AnyRef, offset: Long, size: Int): Int = {
     val hash = KeyBytes.hash(base, offset, size)
     val bit = LongHash.slot(hash.toLong, filterShift)
-    if (((filter(bit >>> 6) >>> bit) & 1L) == 0L) -1 else find(hash, base, offset, size)
-  }
-
-  private def find(hash: Int, base: AnyRef, offset: Long, size: Int): Int = {
-    var at = ByteTable.slot(hash, slots.length)
-    var entry = slots(at)
-    while (entry != 0L) {
-      if (ByteTable.hash(entry) == hash) {
-        val group = ByteTable.groupIfEqual(records, entry.toInt - 1, base, offset, size)
-        if (group >= 0) return group
-      }
-      at = (at + 1) & (slots.length - 1)
-      entry = slots(at)
-    }
-    -1
-  }
-
-  /** The keys as rows, by number; the same row object each time. */
-  def rows(fields: Int): Iterator[UnsafeRow] = new Iterator[UnsafeRow] {
-    private val row = new UnsafeRow(fields)
-    private var record = 0
-    override def hasNext: Boolean = record < used
-    override def next(): UnsafeRow = {
-      val size = (records(record) >>> 32).toInt
-      row.pointTo(records, ByteTable.offset(record), size)
-      record += ByteTable.words(size)
-      row
-    }
+    if (((filter(bit >>> 6) >>> bit) & 1L) == 0L) -1
+    else
+      ByteTable.number(slots, records, ByteTable.search(slots, records, hash, base, offset, size))
   }
 }
 
@@ -80,18 +54,14 @@ private[existence] final class ByteTableBuilder {
   /** The number of a key, the next one if it is new. */
   def groupOf(base: AnyRef, offset: Long, size: Int): Int = {
     val hash = KeyBytes.hash(base, offset, size)
-    var at = ByteTable.slot(hash, slots.length)
-    while (slots(at) != 0L) {
-      if (ByteTable.hash(slots(at)) == hash) {
-        val group = ByteTable.groupIfEqual(records, slots(at).toInt - 1, base, offset, size)
-        if (group >= 0) return group
-      }
-      at = (at + 1) & (slots.length - 1)
+    val at = ByteTable.search(slots, records, hash, base, offset, size)
+    if (slots(at) != 0L) ByteTable.number(slots, records, at)
+    else {
+      slots(at) = (hash.toLong << 32) | (used + 1)
+      append(base, offset, size)
+      if (count > slots.length / 2) grow()
+      count - 1
     }
-    slots(at) = (hash.toLong << 32) | (used + 1)
-    append(base, offset, size)
-    if (count > slots.length / 2) grow()
-    count - 1
   }
 
   private def append(base: AnyRef, offset: Long, size: Int): Unit = {
@@ -116,7 +86,20 @@ private[existence] final class ByteTableBuilder {
     slots = larger
   }
 
-  def result(): ByteTable = new ByteTable(slots, Arrays.copyOf(records, used), used, filter())
+  /** The keys as rows, by number; the same row object each time. */
+  def rows(fields: Int): Iterator[UnsafeRow] = new Iterator[UnsafeRow] {
+    private val row = new UnsafeRow(fields)
+    private var record = 0
+    override def hasNext: Boolean = record < used
+    override def next(): UnsafeRow = {
+      val size = (records(record) >>> 32).toInt
+      row.pointTo(records, ByteTable.offset(record), size)
+      record += ByteTable.words(size)
+      row
+    }
+  }
+
+  def result(): ByteTable = new ByteTable(slots, Arrays.copyOf(records, used), filter())
 
   /** Four bits for a slot, so that at most one of eight is set. */
   private def filter(): Array[Long] = {
@@ -149,17 +132,35 @@ private[existence] object ByteTable {
   /** How long a record is for a key of `size` bytes. */
   def words(size: Int): Int = 1 + (size + 7) / 8
 
-  /** The number of a record's key, -1 if it is another key. */
-  def groupIfEqual(
+  /** Where a key's slot is, or the empty slot in which the search for it ends. */
+  def search(
+      slots: Array[Long],
       records: Array[Long],
-      record: Int,
+      hash: Int,
       base: AnyRef,
       offset: Long,
       size: Int
   ): Int = {
-    val head = records(record)
-    val equal = (head >>> 32).toInt == size &&
-      ByteArrayMethods.arrayEquals(records, this.offset(record), base, offset, size.toLong)
-    if (equal) head.toInt else -1
+    var at = slot(hash, slots.length)
+    while (slots(at) != 0L && !isOf(slots(at), records, hash, base, offset, size))
+      at = (at + 1) & (slots.length - 1)
+    at
   }
+
+  private def isOf(
+      entry: Long,
+      records: Array[Long],
+      hash: Int,
+      base: AnyRef,
+      offset: Long,
+      size: Int
+  ): Boolean = {
+    val record = entry.toInt - 1
+    this.hash(entry) == hash && (records(record) >>> 32).toInt == size &&
+    ByteArrayMethods.arrayEquals(records, this.offset(record), base, offset, size.toLong)
+  }
+
+  /** The number of the key in a slot, -1 if it is empty. */
+  def number(slots: Array[Long], records: Array[Long], at: Int): Int =
+    if (slots(at) == 0L) -1 else records(slots(at).toInt - 1).toInt
 }

@@ -51,7 +51,7 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
     }
 
   /** After all rows: the keys of groups, if they are more than one value. */
-  def groupKeys(): RowPages = RowPages.of(table.result().rows(types.size), types)
+  def groupKeys(): RowPages = RowPages.of(table.rows(types.size), types)
 
   override def index(starts: Array[Int]): JoinIndex =
     new GroupedBytes(table.result(), starts, bytes)
