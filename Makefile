@@ -11,7 +11,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-sparks test-suites link check fmt docs wheel bench bench-existence clean
+.PHONY: help setup demo test test-scala test-fast test-python-fast test-sparks test-suites link check fmt docs wheel bench bench-existence clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,12 +23,19 @@ demo: .venv/.complete ## joins on real flights and weather, with the extension o
 	$(PYTHON) -m demo
 
 test: .venv/.complete check $(EXAMPLE_JAR) ## everything that is tested, as CI does it
-	tools/sbt test
+	$(MAKE) --no-print-directory test-scala
 	$(PYTHON) -m pytest
 	$(MAKE) --no-print-directory test-sparks test-suites
 
+# Short runs spend most of their time compiling: one compiler does, and two test runs share the cores.
+test-fast: export JAVA_TOOL_OPTIONS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-fast: .venv/.complete $(EXAMPLE_JAR) ## the inner loop: under three minutes
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-scala test-python-fast
+
+test-scala: .venv/.complete
 	tools/sbt test
+
+test-python-fast: .venv/.complete $(EXAMPLE_JAR)
 	$(PYTHON) -m pytest -m "not slow"
 
 test-sparks: .venv/.complete link ## the SQL tests on every other supported Spark

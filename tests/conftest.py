@@ -19,7 +19,7 @@ from sessions import shared_session
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("thetajoin")
     group.addoption(
-        "--examples", type=int, help="property-test examples (2000; 80 with -m 'not slow')"
+        "--examples", type=int, help="property-test examples (2000; 30 with -m 'not slow')"
     )
     group.addoption("--seed", type=int, help="seed of the property tests (random)")
 
@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: left out of the fast set (-m 'not slow')")
     if config.option.examples is None:
-        config.option.examples = 80 if "not slow" in config.option.markexpr else 2000
+        config.option.examples = 30 if "not slow" in config.option.markexpr else 2000
     if config.option.seed is None:
         config.option.seed = random.randrange(2**32)
 

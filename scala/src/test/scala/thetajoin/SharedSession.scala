@@ -57,13 +57,14 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
   protected def broadcastJoins(plan: SparkPlan): Seq[BroadcastThetaJoinExec] =
     thetaJoins(plan).collect { case j: BroadcastThetaJoinExec => j }
 
-  /** The same bag of rows with the extension on and off, and the accelerators that ran. */
-  protected def assertSame(sql: String, accelerators: String*): Unit = {
-    def rows() = spark.sql(sql).collect().map((r: Row) => r.toString).sorted.toSeq
-    val expected = withConf(Settings.Enabled.key -> "false")(rows())
+  /** The same bag of rows with the extension on and off; the executed plan, for these accelerators. */
+  protected def assertSame(sql: String, accelerators: String*): SparkPlan = {
+    def rows(query: DataFrame) = query.collect().map((r: Row) => r.toString).sorted.toSeq
+    val expected = withConf(Settings.Enabled.key -> "false")(rows(spark.sql(sql)))
     val query = spark.sql(sql)
-    val plan = executed(query)
-    assert(query.collect().map(_.toString).sorted.toSeq == expected)
+    assert(rows(query) == expected)
+    val plan = query.queryExecution.executedPlan
     assert(thetaJoins(plan).map(_.mode.accelerator) == accelerators)
+    plan
   }
 }

@@ -2,7 +2,7 @@ package thetajoin.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
-import org.apache.spark.sql.execution.RangeExec
+import org.apache.spark.sql.execution.{RangeExec, SparkPlan}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
@@ -157,8 +157,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     for ((key, condition) <- Seq("long" -> "a.w = x", "string" -> "concat('k', a.w) = s"))
       onEveryPath { _ =>
         val sql = s"SELECT * FROM a LEFT SEMI JOIN repeated ON $condition"
-        assertSame(sql, "existence")
-        val plan = executed(spark.sql(sql))
+        val plan = assertSame(sql, "existence")
         val sent = collect(plan) { case d: DistinctKeysExec => d.metrics("numOutputRows").value }
         assert(sent == Seq(20), s"$key\n$plan")
         assert(thetaJoins(plan).map(_.metrics(JoinMetrics.IndexRows).value) == Seq(10))
@@ -186,8 +185,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     spark.range(0, 100000, 1, 2).selectExpr("id % 100 x").createOrReplaceTempView("long")
     for (join <- Seq("LEFT SEMI", "LEFT ANTI")) onEveryPath { codegen =>
       val sql = s"SELECT /*+ BROADCAST(a) */ * FROM a $join JOIN long ON a.v = x"
-      assertSame(sql, "existence")
-      val plan = executed(spark.sql(sql))
+      val plan = assertSame(sql, "existence")
       val marks = collect(plan) { case m: MarkRowsExec => m }
       assert(marks.size == (if (codegen) 1 else 0), plan)
       val read =
@@ -208,25 +206,25 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   }
 
   test("an aggregate without keys takes pairs in the join's loop") {
-    def aggregates(sql: String) = {
+    def aggregates(plan: SparkPlan) = collect(plan) { case p: PairAggregateExec => p }
+    def assertNone(sql: String) = {
       val plan = executed(spark.sql(sql))
       assert(thetaJoins(plan).size == 1)
-      collect(plan) { case p: PairAggregateExec => p }
+      assert(aggregates(plan).isEmpty)
     }
     val sums = "count(*), sum(a.v), min(b.v)"
     Seq("true", "false").foreach { adaptive =>
       withConf("spark.sql.adaptive.enabled" -> adaptive) {
         for (kind <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")) {
           val sql = s"SELECT $sums FROM a $kind b ON a.v > b.v"
-          val Seq(aggregate) = aggregates(sql): @unchecked
+          val Seq(aggregate) = aggregates(assertSame(sql, "piecewise")): @unchecked
           assert(aggregate.metrics("numOutputRows").value > 0)
-          assertSame(sql, "piecewise")
         }
-        assert(aggregates(s"SELECT a.w, $sums FROM a JOIN b ON a.v > b.v GROUP BY a.w").isEmpty)
-        assert(aggregates("SELECT sum(DISTINCT a.v) FROM a JOIN b ON a.v > b.v").isEmpty)
-        assert(aggregates("SELECT count(*) FROM a LEFT SEMI JOIN b ON a.v > b.v").isEmpty)
+        assertNone(s"SELECT a.w, $sums FROM a JOIN b ON a.v > b.v GROUP BY a.w")
+        assertNone("SELECT sum(DISTINCT a.v) FROM a JOIN b ON a.v > b.v")
+        assertNone("SELECT count(*) FROM a LEFT SEMI JOIN b ON a.v > b.v")
         withConf("spark.sql.codegen.wholeStage" -> "false") {
-          assert(aggregates(s"SELECT $sums FROM a JOIN b ON a.v > b.v").isEmpty)
+          assertNone(s"SELECT $sums FROM a JOIN b ON a.v > b.v")
         }
       }
     }

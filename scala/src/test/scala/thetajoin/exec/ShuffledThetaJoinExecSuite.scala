@@ -43,8 +43,7 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     for (conf <- confs; exists <- Seq("EXISTS", "NOT EXISTS")) withConf(conf: _*) {
       val sql = "SELECT count(*), sum(id), max(s) FROM probe p WHERE " +
         s"$exists (SELECT 1 FROM build b WHERE b.k = p.k)"
-      assertSame(sql, "existence")
-      assert(joins(executed(spark.sql(sql))).size == 1, conf)
+      assert(joins(assertSame(sql, "existence")).size == 1, conf)
     }
   }
 

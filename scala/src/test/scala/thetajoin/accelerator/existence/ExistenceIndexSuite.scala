@@ -130,7 +130,11 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     for (step <- Seq(1L, 3L, 1000003L, Long.MaxValue / 100000)) {
       val keys = Seq.tabulate(50000)(i => i * step - 70000)
       val builder = ExistenceSpec(distinct = true).newBuilder(Seq(LongType))
-      keys.foreach(key => builder.add(row(Seq(LongType), key)))
+      val key = row(Seq(LongType), 0L)
+      keys.foreach { value =>
+        key.setLong(0, value)
+        builder.add(key)
+      }
       val table = builder.finish().index.asInstanceOf[LongTable]
       assert(keys.forall(table.contains))
       assert(!keys.exists(key => step > 1 && table.contains(key + 1)))
