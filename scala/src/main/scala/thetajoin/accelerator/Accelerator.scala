@@ -37,14 +37,14 @@ trait Accelerator {
 
   /**
    * An offer for a join that asks of a probe row only whether it has a match. A build row may be left out of the index if,
-   * whenever it matches, one that stays does. `checked` are the conjuncts that are tested on candidates.
+   * whenever it matches, one that stays does. `paired` are the conjuncts that read both sides.
    */
   def forExistence(
       offer: Offer,
-      checked: Seq[Conjunct],
+      paired: Seq[Conjunct],
       @unused buildSide: BuildSide
   ): Offer =
-    if (checked.isEmpty) offer.copy(spec = offer.spec.forExistence) else offer
+    if (offer.checked(paired).isEmpty) offer.copy(spec = offer.spec.forExistence) else offer
 }
 
 /**
@@ -63,7 +63,12 @@ final case class Offer(
     probeKeys: Seq[Expression],
     spec: IndexSpec,
     cost: Double
-)
+) {
+
+  /** Of these conjuncts, those that are tested on candidates. */
+  def checked(paired: Seq[Conjunct]): Seq[Conjunct] =
+    paired.filterNot(conjunct => exact.contains(conjunct.source))
+}
 
 /** Makes index builders. Implemented by case classes over constants, since equal specs share one broadcast. */
 trait IndexSpec extends Serializable {
@@ -151,6 +156,11 @@ abstract class Prober {
 /** An index that knows by itself whether a key of 64 bits has a candidate. Generated code calls the final class. */
 trait LongMembership { this: JoinIndex =>
   def contains(key: Long): Boolean
+}
+
+/** The same for several keys of 64 bits. */
+trait LongsMembership { this: JoinIndex =>
+  def contains(keys: Array[Long]): Boolean
 }
 
 /**

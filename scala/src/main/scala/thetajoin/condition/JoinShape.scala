@@ -89,10 +89,10 @@ final case class NullAwareKey(source: Expression, left: Expression, right: Expre
  */
 final case class Unequal(source: Expression, left: Expression, right: Expression) extends Conjunct {
 
-  /** The expression over the build side. */
-  def ofBuild(buildSide: BuildSide): Expression = buildSide match {
-    case BuildLeft => left
-    case BuildRight => right
+  /** The expressions of (build, probe). */
+  def oriented(buildSide: BuildSide): (Expression, Expression) = buildSide match {
+    case BuildLeft => (left, right)
+    case BuildRight => (right, left)
   }
 }
 

@@ -62,22 +62,43 @@ private[driver] final class ProbeCode(
     ifPasses(probe, key, orElse = s"$candidates.none();")
   }
 
-  /** Sets `found` if the probe row has a candidate; `index` answers for a key. */
-  def startMembership(probe: Seq[ExprCode], index: String, found: String): String = {
-    val test = task.probeKeys match {
-      case Seq(key) if key.dataType == LongType =>
-        val k = ExpressionCode(ctx, key, schema, probe)
-        s"${k.code}\n$found = !${k.isNull} && $index.contains((long) ${k.value});"
-      case Seq(key) if isBytes(key.dataType) =>
-        val k = ExpressionCode(ctx, key, schema, probe)
-        s"${k.code}\n$found = !${k.isNull} && $index.contains(${bytes(k, key.dataType)});"
-      case keys =>
+  /** Sets `found` if the probe row has a candidate. */
+  def startMembership(probe: Seq[ExprCode], membership: Membership, found: String): String = {
+    val index = membership.index
+    def of(key: Expression)(contained: ExprCode => String) = {
+      val k = ExpressionCode(ctx, key, schema, probe)
+      s"${k.code}\n$found = !${k.isNull} && $index.contains(${contained(k)});"
+    }
+    val test = (membership, task.probeKeys) match {
+      case (Membership.OfLong(_), Seq(key)) => of(key)(k => s"(long) ${k.value}")
+      case (Membership.OfBytes(_), Seq(key)) if isBytes(key.dataType) =>
+        of(key)(bytes(_, key.dataType))
+      case (Membership.OfLongs(_), keys) =>
+        longs(keys.map(ExpressionCode(ctx, _, schema, probe)), index, found)
+      case (_, keys) =>
         val row = ExpressionCode.row(ctx, keys, schema, probe)
         val place =
           Seq("getBaseObject", "getBaseOffset", "getSizeInBytes").map(m => s"${row.value}.$m()")
         s"${row.code}\n$found = !${anyNull(row, keys)} && $index.contains(${place.mkString(", ")});"
     }
     ifPasses(probe, test, orElse = "")
+  }
+
+  /** Several numbers are handed over in an array that is used for every row. */
+  private def longs(keys: Seq[ExprCode], index: String, found: String): String = {
+    val numbers = ctx.addMutableState(
+      "long[]",
+      "numbers",
+      v => s"$v = new long[${keys.size}];",
+      forceInline = true
+    )
+    val stores = keys.zipWithIndex.map { case (k, i) => s"$numbers[$i] = (long) ${k.value};" }
+    s"""
+       |${keys.map(_.code).mkString("\n")}
+       |if (!(${keys.map(_.isNull).mkString(" || ")})) {
+       |  ${stores.mkString("\n")}
+       |  $found = $index.contains($numbers);
+       |}""".stripMargin
   }
 
   /** Where the bytes of a value are. */

@@ -2,7 +2,13 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.accelerator.{BytesMembership, BytesProber, JoinIndex, LongMembership}
+import thetajoin.accelerator.{
+  BytesMembership,
+  BytesProber,
+  JoinIndex,
+  LongMembership,
+  LongsMembership
+}
 import thetajoin.rowstore.ThetaRelation
 
 /** The fields of a generated class for the build side: the relation, the candidates of a probe row, the columns. */
@@ -33,10 +39,14 @@ private[driver] final class RelationCode(
   )
 
   /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
-  lazy val membership: Option[String] = sample.index match {
+  lazy val membership: Option[Membership] = sample.index match {
     case _ if sample.always > 0 => None
-    case index: LongMembership => Some(indexField(index, classOf[LongMembership]))
-    case index: BytesMembership => Some(indexField(index, classOf[BytesMembership]))
+    case index: LongMembership =>
+      Some(Membership.OfLong(indexField(index, classOf[LongMembership])))
+    case index: LongsMembership =>
+      Some(Membership.OfLongs(indexField(index, classOf[LongsMembership])))
+    case index: BytesMembership =>
+      Some(Membership.OfBytes(indexField(index, classOf[BytesMembership])))
     case _ => None
   }
 
@@ -55,4 +65,15 @@ private[driver] final class RelationCode(
 
   def newColumns(): BuildColumns =
     new BuildColumns(ctx, sample.store, task.stored, relation)
+}
+
+/** The field of an index that is asked for a key, by what it takes for one. */
+private[driver] sealed trait Membership {
+  def index: String
+}
+
+private[driver] object Membership {
+  final case class OfLong(index: String) extends Membership
+  final case class OfLongs(index: String) extends Membership
+  final case class OfBytes(index: String) extends Membership
 }

@@ -116,13 +116,14 @@ object Planner {
       case _ => false
     }
     val (ofProbe, paired) = others.partition(_.isInstanceOf[OneSided])
-    val checked = paired.filterNot(conjunct => offer.exact.contains(conjunct.source))
+    val taken = if (role.oneRowAtMost) accelerator.forExistence(offer, paired, side) else offer
+    val checked = taken.checked(paired)
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
     Choice(
       accelerator.id,
       placement,
       role,
-      if (role.oneRowAtMost) accelerator.forExistence(offer, checked, side) else offer,
+      taken,
       ofProbe.map(_.source),
       ofBuild.map(_.source),
       checked.map(_.source),

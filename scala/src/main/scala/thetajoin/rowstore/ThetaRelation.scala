@@ -24,6 +24,6 @@ final class ThetaRelation(
   /** Bytes of rows and index. */
   def bytes: Long = store.bytes + index.bytes
 
-  /** Bytes of the rows alone: what adaptive execution takes as the size of the build side. */
-  override def estimatedSize: Long = store.bytes
+  /** What Spark shows and adaptive execution takes as the size of the build side. */
+  override def estimatedSize: Long = bytes
 }

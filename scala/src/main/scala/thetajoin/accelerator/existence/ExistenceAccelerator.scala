@@ -17,7 +17,8 @@ import thetajoin.reason.{Reason, ReasonCode}
  *                         y        1 4 4 9      run [1, 3)
  * }}}
  *
- * Where the join asks only whether a key exists, each distinct key is kept once, and nothing else. Spark's joins
+ * Where the join asks only whether a key exists, each distinct key is kept once, and nothing else. Beside one or two
+ * comparisons those rows of a key are kept that answer them for all. Spark's joins
  * evaluate such keys for every row, so that an error in one is the query's error.
  */
 object ExistenceAccelerator extends Accelerator {
@@ -53,24 +54,13 @@ object ExistenceAccelerator extends Accelerator {
 
   override def forExistence(
       offer: Offer,
-      checked: Seq[Conjunct],
+      paired: Seq[Conjunct],
       buildSide: BuildSide
-  ): Offer = checked match {
-    case Seq(c: Comparison)
-        if c.exact && offer.spec == ExistenceSpec() && ordered(c.left, c.right) =>
-      val (build, operator, _) = c.oriented(buildSide)
-      val highest = operator == Operator.Greater || operator == Operator.GreaterOrEqual
-      withExtremes(offer, build, ExtremesSpec(lowest = !highest, highest))
-    case Seq(u: Unequal) if offer.spec == ExistenceSpec() && ordered(u.left, u.right) =>
-      withExtremes(offer, u.ofBuild(buildSide), ExtremesSpec(lowest = true, highest = true))
-    case _ => super.forExistence(offer, checked, buildSide)
-  }
-
-  private def ordered(l: Expression, r: Expression): Boolean =
-    DataTypeUtils.sameType(l.dataType, r.dataType) && OrderedLong.orders(l.dataType)
-
-  private def withExtremes(offer: Offer, value: Expression, spec: ExtremesSpec): Offer =
-    offer.copy(buildKeys = offer.buildKeys :+ OrderedLong(value), spec = spec)
+  ): Offer =
+    if (offer.spec != ExistenceSpec()) super.forExistence(offer, paired, buildSide)
+    else
+      TestedComparisons(offer.checked(paired), buildSide)
+        .fold(super.forExistence(offer, paired, buildSide))(_.beside(offer))
 
   private def refusal(source: Expression, l: Expression, r: Expression): Option[Reason] =
     if (!DataTypeUtils.sameType(l.dataType, r.dataType))

@@ -16,32 +16,30 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
     extends GroupingBuilder {
   private val bytes = KeyBytes(types)
   private val table = new ByteTableBuilder
-  private var groupOf = new Array[Int](64)
+  private var groupOfRow = new Array[Int](64)
   private val firsts = new mutable.ArrayBuilder.ofInt
   private var rows = 0
 
-  /** Whether a key is new; nothing else is kept of its row. */
-  def addKey(key: UnsafeRow): Boolean = {
-    val known = table.groups
-    groupNumber(key) == known
-  }
+  /** The number of a key's group, the next one if it is new; nothing else is kept of its row. */
+  def groupOf(key: UnsafeRow): Int =
+    table.groupOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
+
+  def groups: Int = table.groups
 
   override def add(row: InternalRow): Unit = {
     val known = table.groups
-    val group = groupNumber(row.asInstanceOf[UnsafeRow])
+    val group = groupOf(row.asInstanceOf[UnsafeRow])
     if (group == known) firsts += rows
     if (!distinct) {
-      if (rows == groupOf.length) groupOf = Arrays.copyOf(groupOf, LongOrder.grown(rows))
-      groupOf(rows) = group
+      if (rows == groupOfRow.length)
+        groupOfRow = Arrays.copyOf(groupOfRow, LongOrder.grown(rows))
+      groupOfRow(rows) = group
     }
     rows += 1
   }
 
   /** What the keys take, without the table. */
   def keyBytes: Long = table.keyBytes
-
-  private def groupNumber(key: UnsafeRow): Int =
-    table.groupOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
 
   override def grouped(): Grouping =
     if (distinct) Grouping(null, firsts.result())
@@ -56,11 +54,13 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
   override def index(starts: Array[Int]): JoinIndex =
     new GroupedBytes(table.result(), starts, bytes)
 
+  override def tested(test: GroupTest): JoinIndex = new TestedBytes(table.result(), types, test)
+
   private def groupStarts(): Array[Int] = {
     val starts = new Array[Int](table.groups + 1)
     var i = 0
     while (i < rows) {
-      starts(groupOf(i) + 1) += 1
+      starts(groupOfRow(i) + 1) += 1
       i += 1
     }
     i = 0
@@ -76,8 +76,8 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
     val order = new Array[Int](rows)
     var i = 0
     while (i < rows) {
-      order(next(groupOf(i))) = i
-      next(groupOf(i)) += 1
+      order(next(groupOfRow(i))) = i
+      next(groupOfRow(i)) += 1
       i += 1
     }
     order

@@ -39,6 +39,7 @@ private[existence] final class GroupedLongsBuilder extends GroupingBuilder {
   }
 
   override def index(starts: Array[Int]): JoinIndex = new GroupedLongs(table, starts)
+  override def tested(test: GroupTest): JoinIndex = new TestedLongs(table, test)
 }
 
 /** Runs of equal keys: the rows of key number n are `[starts(n), starts(n + 1))`. */

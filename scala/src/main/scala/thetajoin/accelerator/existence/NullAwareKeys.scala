@@ -27,7 +27,8 @@ final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = fa
     extends IndexSpec {
   override def forExistence: IndexSpec = copy(distinct = true)
   override def isDistinct: Boolean = distinct
-  override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys = new SeenMany(keyTypes)
+  override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
+    new SeenMany(() => KeyMemory.ofKeys(keyTypes))
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)

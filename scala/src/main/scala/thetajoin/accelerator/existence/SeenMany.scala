@@ -1,51 +1,117 @@
 package thetajoin.accelerator.existence
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.accelerator.SeenKeys
+import thetajoin.accelerator.{LongOrder, SeenKeys}
 
 /** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have been. */
-private[existence] final class SeenMany(types: Seq[DataType]) extends SeenKeys {
-  private var longs: LongSet = _
-  private var others: GroupedBytesBuilder = _
+private[existence] final class SeenMany(newMemory: () => KeyMemory) extends SeenKeys {
+  private var memory = newMemory()
   private var rows = 0L
   private var kept = 0L
-  private var held = 0
-  startAfresh()
 
-  override def isNew(key: Long): Boolean = longs == null || count(longs.add(key))
+  override def isNew(key: Long): Boolean = memory == null || count(memory.isNew(key))
 
-  override def isNew(key: UnsafeRow): Boolean =
-    if (longs != null) isNew(key.getLong(0))
-    else others == null || count(others.addKey(key))
-
-  private def startAfresh(): Unit = {
-    if (types == Seq(LongType)) longs = new LongSet
-    else others = new GroupedBytesBuilder(types, distinct = true)
-    held = 0
-  }
+  override def isNew(key: UnsafeRow): Boolean = memory == null || count(memory.isNew(key))
 
   private def count(isNew: Boolean): Boolean = {
     rows += 1
     if (isNew) {
       kept += 1
-      held += 1
-      if (held == SeenMany.Most || (others != null && others.keyBytes >= SeenMany.MostBytes)) {
-        longs = null
-        others = null
-        if (kept * 4 <= rows * 3) startAfresh()
-      }
+      if (memory.isFull) memory = if (kept * 4 <= rows * 3) newMemory() else null
     }
     isNew
   }
 }
 
-private object SeenMany {
+/** The keys of rows, and what has to be known of rows with the same key. */
+private[existence] abstract class KeyMemory extends SeenKeys {
+  def isFull: Boolean
+}
+
+private[existence] object KeyMemory {
+
+  /** For rows of which the first of each key is needed. */
+  def ofKeys(types: Seq[DataType]): KeyMemory = types match {
+    case Seq(LongType) => new LongMemory
+    case _ => new RowMemory(types)
+  }
 
   /** Some 16 MB of numbers. */
   val Most: Int = 1 << 20
 
   /** Of keys that are no numbers. */
   val MostBytes: Long = 16L << 20
+}
+
+private final class LongMemory extends KeyMemory {
+  private val keys = new LongSet
+  override def isFull: Boolean = keys.size >= KeyMemory.Most
+  override def isNew(key: Long): Boolean = keys.add(key)
+  override def isNew(key: UnsafeRow): Boolean = isNew(key.getLong(0))
+}
+
+private final class RowMemory(types: Seq[DataType]) extends KeyMemory {
+  private val keys = new GroupedBytesBuilder(types, distinct = true)
+
+  override def isFull: Boolean =
+    keys.groups >= KeyMemory.Most || keys.keyBytes >= KeyMemory.MostBytes
+
+  override def isNew(key: UnsafeRow): Boolean = {
+    val known = keys.groups
+    keys.groupOf(key) == known
+  }
+
+  override def isNew(key: Long): Boolean =
+    throw new UnsupportedOperationException(s"a key is a row of ${types.mkString(", ")}")
+}
+
+/**
+ * For rows of which those with the lowest or the highest value of their key are needed.
+ *
+ * @param types of the keys, which come ahead of the value
+ */
+private[existence] final class ExtremesMemory(
+    types: Seq[DataType],
+    lowest: Boolean,
+    highest: Boolean
+) extends KeyMemory {
+  private val keysOf = UnsafeProjection.create(types.toArray)
+  private val keys = new GroupedBytesBuilder(types, distinct = true)
+  private var lows, highs = new Array[Long](64)
+
+  override def isFull: Boolean =
+    keys.groups >= KeyMemory.Most / 2 || keys.keyBytes >= KeyMemory.MostBytes
+
+  override def isNew(key: UnsafeRow): Boolean = {
+    val known = keys.groups
+    val group = keys.groupOf(keysOf(key))
+    val value = key.getLong(types.size)
+    if (group == known) keep(group, value)
+    group == known || isBeyond(group, value)
+  }
+
+  private def keep(group: Int, value: Long): Unit = {
+    if (group == lows.length) {
+      lows = Arrays.copyOf(lows, LongOrder.grown(group))
+      highs = Arrays.copyOf(highs, LongOrder.grown(group))
+    }
+    lows(group) = value
+    highs(group) = value
+  }
+
+  private def isBeyond(group: Int, value: Long): Boolean =
+    if (lowest && value < lows(group)) {
+      lows(group) = value
+      true
+    } else if (highest && value > highs(group)) {
+      highs(group) = value
+      true
+    } else false
+
+  override def isNew(key: Long): Boolean =
+    throw new UnsupportedOperationException("a key has a value beside it")
 }

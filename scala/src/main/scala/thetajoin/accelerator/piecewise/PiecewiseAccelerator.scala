@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.accelerator._
-import thetajoin.condition.{Comparison, JoinShape, Operator, OrderedLong}
+import thetajoin.accelerator.existence.TestedComparisons
+import thetajoin.condition.{Comparison, Conjunct, JoinShape, Operator, OrderedLong}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -18,7 +19,8 @@ import thetajoin.reason.{Reason, ReasonCode}
  *                                         y        1 4 7 9      run [0, 2)
  * }}}
  *
- * A probe costs one search, a build one sort. Rows with a null key are in no run.
+ * A probe costs one search, a build one sort. Rows with a null key are in no run. Where only existence is asked of two
+ * comparisons, the index answers both.
  */
 object PiecewiseAccelerator extends Accelerator {
   override val id: String = "piecewise"
@@ -36,6 +38,16 @@ object PiecewiseAccelerator extends Accelerator {
         case None => Left(keyed.collectFirst { case Left(reason) => reason }.get)
       }
     }
+
+  override def forExistence(
+      offer: Offer,
+      paired: Seq[Conjunct],
+      buildSide: BuildSide
+  ): Offer =
+    if (offer.checked(paired).isEmpty) super.forExistence(offer, paired, buildSide)
+    else
+      TestedComparisons(paired, buildSide)
+        .fold(offer)(_.beside(offer.copy(Nil, Nil, Nil, Nil)))
 
   private def offer(comparison: Comparison, buildSide: BuildSide): Offer = {
     val (build, operator, probe) = comparison.oriented(buildSide)

@@ -107,20 +107,39 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the lowest and the highest of a key's rows, as a loop finds them") {
-    val rows = Gen.listOf(Gen.zip(Gen.choose(0L, 4L), Gen.oneOf(Gen.choose(-3L, 3L), anyLong)))
-    forAll(rows) { rows =>
-      for (text <- Seq(false, true); lowest <- Seq(false, true); highest <- Seq(true, !lowest)) {
-        val types = if (text) Seq(StringType, LongType) else Seq(LongType, LongType)
-        def cell(key: Long): Any = if (text) UTF8String.fromString(s"key $key") else key
-        val keys = rows.map { case (key, value) => row(types, cell(key), value) }
-        val built = build(ExtremesSpec(lowest, highest), keys, types: _*)
-        (0L to 5L).foreach { key =>
-          val values = rows.collect { case (k, value) if k == key => value }
-          val expected = (if (lowest) values.minOption.toSeq else Nil) ++
-            (if (highest) values.maxOption.toSeq else Nil)
-          val found = candidates(built, row(types.init, cell(key))).map(i => rows(i)._2)
-          assert(found == expected.distinct)
+  test("rows that are kept answer comparisons as a loop over all rows does") {
+    val value = Gen.oneOf(Gen.choose(-3L, 3L), anyLong)
+    val rows = Gen.listOf(Gen.zip(Gen.choose(0L, 4L), value, value))
+    type Test = (Long, Long) => Boolean
+    val specs = Seq[(TestedSpec, Seq[Test])](
+      AtLeastSpec(Seq(false)) -> Seq(_ >= _),
+      AtLeastSpec(Seq(true)) -> Seq(_ > _),
+      UnequalSpec -> Seq(_ != _),
+      AtLeastSpec(Seq(false, true)) -> Seq(_ >= _, _ > _),
+      AtLeastSpec(Seq(true, true)) -> Seq(_ > _, _ > _)
+    )
+    val keyTypes = Seq(Nil, Seq(LongType), Seq(StringType), Seq(LongType, StringType))
+    forAll(rows, rows) { (build, probes) =>
+      for ((spec, tests) <- specs; types <- keyTypes) {
+        val all = types ++ Seq.fill(spec.comparisons)(LongType)
+        def key(cells: (Long, Long, Long)): UnsafeRow = {
+          val (key, first, second) = cells
+          val keys = types.map {
+            case LongType => key
+            case _ => UTF8String.fromString(s"key $key")
+          }
+          row(all, keys ++ Seq(first, second).take(spec.comparisons): _*)
+        }
+        def matches(build: (Long, Long, Long), probe: (Long, Long, Long)): Boolean =
+          (types.isEmpty || build._1 == probe._1) &&
+            Seq(build._2 -> probe._2, build._3 -> probe._3).zip(tests).forall {
+              case ((b, p), test) => test(b, p)
+            }
+        val built = this.build(spec, build.map(key), all: _*)
+        probes.foreach { probe =>
+          val found = candidates(built, key(probe))
+          assert(found.nonEmpty == build.exists(matches(_, probe)))
+          assert(found.size <= 1 && found.forall(i => matches(build(i), probe)))
         }
       }
     }

@@ -9,7 +9,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{IndexSpec, OrderedIndex}
+import thetajoin.accelerator.{Directory, IndexSpec, OrderedIndex}
 
 /** The index gives exactly the rows that a loop over all of them gives. */
 class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

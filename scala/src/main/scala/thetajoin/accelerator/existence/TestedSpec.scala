@@ -1,0 +1,114 @@
+package thetajoin.accelerator.existence
+
+import java.util.Arrays
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.types._
+
+import thetajoin.accelerator._
+
+/**
+ * Equal keys, or none, beside comparisons, where only existence is asked: of the rows of a key those are kept that answer
+ * the comparisons for all of them. A key row has the keys, then a value for each comparison.
+ *
+ * {{{
+ *   a.k = b.k AND b.w >= a.v                    the highest w of each k
+ *   a.k = b.k AND b.w <> a.v                    the lowest and the highest
+ *   a.k = b.k AND b.w >= a.v AND b.z >= a.u     stairs of w and z: see StaircaseTest
+ * }}}
+ */
+private[existence] sealed trait TestedSpec extends IndexSpec {
+
+  /** How many comparisons there are. */
+  def comparisons: Int
+
+  /** Whether a row with this value matches no probe row, whatever its other values. */
+  def isHopeless(comparison: Int, value: Long): Boolean
+
+  /** What is kept of a value. */
+  def adapted(comparison: Int, value: Long): Long
+
+  def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows
+
+  /** For key rows with these types of keys, if there is one comparison. */
+  def newMemory(types: Seq[DataType]): KeyMemory
+
+  override def isDistinct: Boolean = comparisons == 1
+
+  override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
+    new SeenMany(() => newMemory(keyTypes.init))
+
+  override def keyErrors: KeyErrors = KeyErrors.Raised
+
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new TestedBuilder(this, keyTypes.dropRight(comparisons))
+}
+
+/** One or two comparisons, each `build value > probe value` if it is strict, else `build value >= probe value`. */
+final case class AtLeastSpec(strict: Seq[Boolean]) extends TestedSpec {
+  override def comparisons: Int = strict.size
+
+  override def isHopeless(comparison: Int, value: Long): Boolean =
+    strict(comparison) && value == Long.MinValue
+
+  /** What is above a value is at least its successor. */
+  override def adapted(comparison: Int, value: Long): Long =
+    if (strict(comparison)) value - 1 else value
+
+  override def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows =
+    if (comparisons == 1) KeptRows.highest(groups, values.head)
+    else KeptRows.stairs(groups, values.head, values.last)
+
+  override def newMemory(types: Seq[DataType]): KeyMemory =
+    new ExtremesMemory(types, lowest = false, highest = true)
+}
+
+/** `build value <> probe value`. */
+case object UnequalSpec extends TestedSpec {
+  override def comparisons: Int = 1
+  override def isHopeless(comparison: Int, value: Long): Boolean = false
+  override def adapted(comparison: Int, value: Long): Long = value
+  override def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows =
+    KeptRows.extremes(groups, values.head)
+  override def newMemory(types: Seq[DataType]): KeyMemory =
+    new ExtremesMemory(types, lowest = true, highest = true)
+}
+
+private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extends IndexBuilder {
+  private val groups = types match {
+    case Nil => new OneGroupBuilder
+    case Seq(LongType) => new GroupedLongsBuilder
+    case _ => new GroupedBytesBuilder(types, distinct = false)
+  }
+  private val keysOf = UnsafeProjection.create(types.toArray)
+  private val values = Array.fill(spec.comparisons)(new Array[Long](64))
+  private val arrivals = new mutable.ArrayBuilder.ofInt
+  private var rows = 0
+
+  override def add(row: InternalRow): Unit = {
+    if (!isHopeless(row)) {
+      groups.add(keysOf(row))
+      keepValues(row, arrivals.length)
+      arrivals += rows
+    }
+    rows += 1
+  }
+
+  private def isHopeless(row: InternalRow): Boolean =
+    values.indices.exists(i => spec.isHopeless(i, row.getLong(types.size + i)))
+
+  private def keepValues(row: InternalRow, at: Int): Unit =
+    values.indices.foreach { i =>
+      if (at == values(i).length) values(i) = Arrays.copyOf(values(i), LongOrder.grown(at))
+      values(i)(at) = spec.adapted(i, row.getLong(types.size + i))
+    }
+
+  override def finish(): OrderedIndex = {
+    val kept = spec.keptRows(groups.grouped(), values.toSeq)
+    val arrival = arrivals.result()
+    OrderedIndex(groups.tested(kept.test), kept.rows.map(arrival(_)))
+  }
+}
