@@ -2,6 +2,7 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.unsafe.Platform
 
@@ -292,31 +293,41 @@ private[thetajoin] final class JoinCode(
       consumer: RowConsumer
   ): String = {
     val matched = ctx.freshName("hasMatch")
+    // Without a residual a row has one candidate or none.
+    val ofMatch = matchedRows +: (if (task.residual.isEmpty) Seq(candidateRows) else Nil)
     val text = kind match {
-      case Existence.Matched => s"if ($matched) {\n$outputRows.add(1);\n${consumer.emit(probe)}\n}"
+      case Existence.Matched =>
+        s"if ($matched) {\n${count(ofMatch :+ outputRows)}\n${consumer.emit(probe)}\n}"
       case Existence.Unmatched =>
-        s"if (!$matched) {\n$outputRows.add(1);\n${consumer.emit(probe)}\n}"
+        s"if ($matched) {\n${count(ofMatch)}\n} else {\n${count(Seq(outputRows))}\n${consumer.emit(probe)}\n}"
       case Existence.Marked =>
         val flag =
           ExprCode(EmptyBlock, FalseLiteral, JavaCode.variable(matched, BooleanType))
-        s"$outputRows.add(1);\n${consumer.emit(probe :+ flag)}"
+        s"if ($matched) ${count(ofMatch)}\n${count(Seq(outputRows))}\n${consumer.emit(probe :+ flag)}"
     }
     s"boolean $matched = false;\n${search(probe, matched)}\n$text"
   }
 
+  /** Counts a row for some metrics. */
+  private def count(metrics: Seq[String]): String = {
+    val counterClass = classOf[RowCounter].getName
+    val array = s"new ${classOf[SQLMetric].getName}[] {${metrics.mkString(", ")}}"
+    val counter = ctx.addMutableState(
+      counterClass,
+      "rowCounter",
+      v => s"$v = ${JoinMetrics.getClass.getName}.MODULE$$.rowCounter($array);",
+      forceInline = true
+    )
+    s"$counter.add();"
+  }
+
   private def search(probe: Seq[ExprCode], matched: String): String =
-    if (task.residual.isEmpty) {
-      val find = relation.membership match {
+    if (task.residual.isEmpty)
+      relation.membership match {
         case Some(index) => probeRow.startMembership(probe, index, matched)
         case None => s"${probeRow.start(probe)}\n$matched = $candidates.next();"
       }
-      s"""
-         |$find
-         |if ($matched) {
-         |  $candidateRows.add(1);
-         |  $matchedRows.add(1);
-         |}""".stripMargin
-    } else {
+    else {
       val p = ctx.freshName("position")
       val seen = ctx.freshName("seen")
       val held =
@@ -336,7 +347,6 @@ private[thetajoin] final class JoinCode(
          |  $seen += $p - $candidates.from() + ($matched ? 1 : 0);
          |}
          |$throwHeld
-         |$candidateRows.add($seen);
-         |if ($matched) $matchedRows.add(1);""".stripMargin
+         |$candidateRows.add($seen);""".stripMargin
     }
 }

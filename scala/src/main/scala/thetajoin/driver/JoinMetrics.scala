@@ -26,9 +26,23 @@ object JoinMetrics {
     )
   )
 
+  /** A counter of rows that is added to these metrics at the end of the running task. */
+  def rowCounter(metrics: Array[SQLMetric]): RowCounter = {
+    val counter = new RowCounter
+    TaskContext.get().addTaskCompletionListener[Unit](_ => metrics.foreach(_ += counter.rows))
+    counter
+  }
+
   /** Counts from now to the end of the running task as time to probe. */
   def timeProbe(metric: SQLMetric): Unit = {
     val started = System.nanoTime()
     TaskContext.get().addTaskCompletionListener[Unit](_ => metric += System.nanoTime() - started)
   }
+}
+
+/** Cheaper for each row than a metric. */
+final class RowCounter {
+  private var count = 0L
+  def add(): Unit = count += 1
+  def rows: Long = count
 }

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression
 }
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -27,13 +28,21 @@ final case class Planned(decision: Decision, node: Option[SparkPlan])
 /** Turns the planner's choice into an exec node; declines by Nil, upon which Spark plans the join. */
 object ThetaJoinStrategy extends SparkStrategy with Logging {
 
+  private val Decided = TreeNodeTag[Decision]("thetajoin.decision")
+
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case join: Join => this.plan(join).node.toSeq
+    case join: Join =>
+      val planned = this.plan(join)
+      join.setTagValue(Decided, planned.decision)
+      planned.node.toSeq
     case window: Window =>
       ArrivalOrder.mark(window)
       Nil
     case _ => Nil
   }
+
+  /** What was decided when the join was planned; what would be now if it was planned without us. */
+  def decision(join: Join): Decision = join.getTagValue(Decided).getOrElse(plan(join).decision)
 
   /** A setting that can't be read is an error; any other failure of ours leaves the join to Spark. */
   def plan(join: Join): Planned =

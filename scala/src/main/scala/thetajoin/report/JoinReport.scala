@@ -61,7 +61,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       case ours: ThetaJoinExec => ours.condition
       case _ => logical.flatMap(_.condition).orElse(exec.condition)
     }
-    val decision = logical.map(decide).getOrElse(unknown)
+    val decision = logical.map(ThetaJoinStrategy.decision).getOrElse(unknown)
     val outcome = exec match {
       case ours: ThetaJoinExec => Right(acceleration(ours))
       case _ => Left(decision.outcome.left.getOrElse(otherSettings))
@@ -83,8 +83,6 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       exec.indexed.map(sql),
       exec.residual.map(sql)
     )
-
-  private def decide(join: Join): Decision = ThetaJoinStrategy.plan(join).decision
 
   private def unknown: Decision = Decision(
     Left(ReasonCode.NoAccelerator("Spark made this node of another operator"))

@@ -58,8 +58,8 @@ final class RelationBuilder(
   private def addUnmatchable(row: InternalRow): Unit = if (keepUnmatchable) addTo(never, row)
 
   private def addTo(part: mutable.ArrayBuilder.ofInt, row: InternalRow): Unit = {
-    store.add(project(row))
-    part += rows
+    store.add(if (stored.isEmpty) row else project(row))
+    part.addOne(rows)
     rows += 1
   }
 

@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
 import thetajoin.accelerator.LongOrder
 
 /**
- * Numbers keys by their bytes. A slot that is not 0 has the hash of a key above, and below where its record starts, plus 1.
+ * Keys of any length. A slot that is not 0 has the hash of a key above, and below where its record starts, plus 1.
  * A record is a word with the key's size above and its number below, then its bytes:
  *
  * {{{
@@ -17,42 +17,44 @@ import thetajoin.accelerator.LongOrder
  *   records   [6, 0] 'key-12' [9, 1] 'key-' '12345' ...
  * }}}
  *
- * A look-up that finds its key touches a slot and a record, which may both have to come from memory. Most keys that are not
- * there are turned away by a bit of `filter`, which is small enough to stay in the cache for longer.
+ * A look-up that finds its key touches a slot and a record, which may both have to come from memory.
  */
 final class ByteTable(
     slots: Array[Long],
     records: Array[Long],
-    filter: Array[Long]
-) extends Serializable {
-  private val filterShift = LongHash.shift(filter.length * java.lang.Long.SIZE)
+    filter: KeyFilter
+) extends KeyTable {
+  override def bytes: Long = 8L * (slots.length.toLong + records.length) + filter.bytes
 
-  def bytes: Long = 8L * (slots.length.toLong + records.length + filter.length)
+  override def find(base: AnyRef, offset: Long, size: Int): Int = {
+    val at = slot(base, offset, size)
+    if (at < 0) -1 else ByteTable.number(slots, records, at)
+  }
 
-  /** The number of a key, -1 if there is none. */
-  def find(base: AnyRef, offset: Long, size: Int): Int = {
+  override def contains(base: AnyRef, offset: Long, size: Int): Boolean = {
+    val at = slot(base, offset, size)
+    at >= 0 && slots(at) != 0L
+  }
+
+  /** Where the search for a key ends, -1 without one. */
+  private def slot(base: AnyRef, offset: Long, size: Int): Int = {
     val hash = KeyBytes.hash(base, offset, size)
-    val bit = LongHash.slot(hash.toLong, filterShift)
-    if (((filter(bit >>> 6) >>> bit) & 1L) == 0L) -1
-    else
-      ByteTable.number(slots, records, ByteTable.search(slots, records, hash, base, offset, size))
+    if (filter.mayContain(hash.toLong))
+      ByteTable.search(slots, records, hash, base, offset, size)
+    else -1
   }
 }
 
-private[existence] final class ByteTableBuilder {
+private[existence] final class ByteTableBuilder extends KeyTableBuilder {
   private var slots = new Array[Long](1 << 10)
   private var records = new Array[Long](1 << 10)
   private var used = 0
   private var count = 0
 
-  /** What the records take. */
-  def keyBytes: Long = 8L * used
+  override def keyBytes: Long = 8L * used
+  override def groups: Int = count
 
-  /** How many keys there are. */
-  def groups: Int = count
-
-  /** The number of a key, the next one if it is new. */
-  def groupOf(base: AnyRef, offset: Long, size: Int): Int = {
+  override def groupOf(base: AnyRef, offset: Long, size: Int): Int = {
     val hash = KeyBytes.hash(base, offset, size)
     val at = ByteTable.search(slots, records, hash, base, offset, size)
     if (slots(at) != 0L) ByteTable.number(slots, records, at)
@@ -99,27 +101,14 @@ private[existence] final class ByteTableBuilder {
     }
   }
 
-  def result(): ByteTable = new ByteTable(slots, Arrays.copyOf(records, used), filter())
-
-  /** Four bits for a slot, so that at most one of eight is set. */
-  private def filter(): Array[Long] = {
-    val size = math.min(slots.length / (java.lang.Long.SIZE / 4), ByteTable.MaxFilterWords)
-    val words = new Array[Long](size)
-    val shift = LongHash.shift(words.length * java.lang.Long.SIZE)
-    slots.foreach { entry =>
-      if (entry != 0L) {
-        val bit = LongHash.slot(ByteTable.hash(entry).toLong, shift)
-        words(bit >>> 6) |= 1L << bit
-      }
-    }
-    words
+  override def result(): ByteTable = {
+    val filter = KeyFilter.ofSlots(slots.length)
+    slots.foreach(entry => if (entry != 0L) filter.add(ByteTable.hash(entry).toLong))
+    new ByteTable(slots, Arrays.copyOf(records, used), filter)
   }
 }
 
 private[existence] object ByteTable {
-
-  /** The bits of these are numbered by an int. */
-  val MaxFilterWords: Int = 1 << 24
 
   def hash(entry: Long): Int = (entry >>> 32).toInt
 

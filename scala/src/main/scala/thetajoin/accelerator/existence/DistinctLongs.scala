@@ -13,40 +13,35 @@ private[existence] final class DistinctLongsBuilder extends IndexBuilder {
   private var rows = 0
 
   override def add(row: InternalRow): Unit = {
-    if (keys.add(row.getLong(0))) firsts += rows
+    if (keys.add(row.getLong(0))) firsts.addOne(rows)
     rows += 1
   }
 
-  override def finish(): OrderedIndex = {
-    val sorted = keys.toArray
-    java.util.Arrays.sort(sorted)
-    OrderedIndex(LongTable.of(sorted, numbered = false), firsts.result())
-  }
+  override def finish(): OrderedIndex = OrderedIndex(keys.table(), firsts.result())
 }
 
-/** A growing set of 64-bit numbers, by open addressing. */
+/** A growing set of 64-bit numbers, by open addressing. Zero marks a free slot, and is kept beside them. */
 final class LongSet {
   private var slots = new Array[Long](1 << 10)
   private var shift = LongHash.shift(slots.length)
   private var used = 0
   private var hasZero = false
+  private var least = Long.MaxValue
+  private var greatest = Long.MinValue
 
   def size: Int = used + (if (hasZero) 1 else 0)
 
   /** Whether the number was not here before. */
-  def add(key: Long): Boolean =
-    if (key == 0L) {
-      val isNew = !hasZero
-      hasZero = true
-      isNew
-    } else {
-      val isNew = insert(key)
-      if (isNew) {
-        used += 1
-        if (used > slots.length / 2) grow()
-      }
-      isNew
+  def add(key: Long): Boolean = {
+    val isNew = if (key == 0L) !hasZero else insert(key)
+    if (isNew) {
+      if (key == 0L) hasZero = true else used += 1
+      if (key < least) least = key
+      if (key > greatest) greatest = key
+      if (used > slots.length / 2) grow()
     }
+    isNew
+  }
 
   private def insert(key: Long): Boolean = {
     val at = HashedLongs.slot(slots, 0L, shift, key)
@@ -59,11 +54,32 @@ final class LongSet {
     val old = slots
     slots = new Array[Long](Math.multiplyExact(old.length, 2))
     shift -= 1
-    old.foreach(key => if (key != 0L) insert(key))
+    foreach(old)(key => insert(key): Unit)
   }
 
-  def toArray: Array[Long] = {
-    val keys = slots.filter(_ != 0L)
-    if (hasZero) keys :+ 0L else keys
+  private def foreach(slots: Array[Long])(f: Long => Unit): Unit = {
+    var i = 0
+    while (i < slots.length) {
+      if (slots(i) != 0L) f(slots(i))
+      i += 1
+    }
   }
+
+  /** The set as an index, which takes its memory over: nothing may be added afterwards. */
+  def table(): LongTable =
+    if (LongTable.isDense(least, greatest, size)) {
+      val bits = new DenseBits(least, greatest)
+      foreach(slots)(bits.set)
+      if (hasZero) bits.set(0L)
+      bits.result()
+    } else if (hasZero) {
+      val free = LongHash.absent(key => slots(HashedLongs.slot(slots, 0L, shift, key)) == key)
+      var i = 0
+      while (i < slots.length) {
+        if (slots(i) == 0L) slots(i) = free
+        i += 1
+      }
+      slots(HashedLongs.slot(slots, free, shift, 0L)) = 0L
+      new HashedLongs(slots, Array.emptyIntArray, free, shift)
+    } else new HashedLongs(slots, Array.emptyIntArray, free = 0L, shift)
 }

@@ -15,21 +15,28 @@ import thetajoin.rowstore.RowPages
 private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
     extends GroupingBuilder {
   private val bytes = KeyBytes(types)
-  private val table = new ByteTableBuilder
+  private var table: KeyTableBuilder =
+    if (KeyBytes.isSingle(types)) new ShortTableBuilder else new ByteTableBuilder
   private var groupOfRow = new Array[Int](64)
   private val firsts = new mutable.ArrayBuilder.ofInt
   private var rows = 0
 
   /** The number of a key's group, the next one if it is new; nothing else is kept of its row. */
-  def groupOf(key: UnsafeRow): Int =
-    table.groupOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
+  def groupOf(key: UnsafeRow): Int = {
+    val size = bytes.size(key)
+    table match {
+      case short: ShortTableBuilder if !ShortTable.isShort(size) => table = short.lengthened()
+      case _ =>
+    }
+    table.groupOf(key.getBaseObject, bytes.offset(key), size)
+  }
 
   def groups: Int = table.groups
 
   override def add(row: InternalRow): Unit = {
     val known = table.groups
     val group = groupOf(row.asInstanceOf[UnsafeRow])
-    if (group == known) firsts += rows
+    if (group == known) firsts.addOne(rows)
     if (!distinct) {
       if (rows == groupOfRow.length)
         groupOfRow = Arrays.copyOf(groupOfRow, LongOrder.grown(rows))
@@ -49,7 +56,10 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
     }
 
   /** After all rows: the keys of groups, if they are more than one value. */
-  def groupKeys(): RowPages = RowPages.of(table.rows(types.size), types)
+  def groupKeys(): RowPages = table match {
+    case rows: ByteTableBuilder => RowPages.of(rows.rows(types.size), types)
+    case _ => throw new IllegalStateException("a key of one value is not a row")
+  }
 
   override def index(starts: Array[Int]): JoinIndex =
     new GroupedBytes(table.result(), starts, bytes)
@@ -89,16 +99,16 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
  *
  * @param starts null if each group is one row
  */
-final class GroupedBytes(table: ByteTable, starts: Array[Int], keyBytes: KeyBytes)
+final class GroupedBytes(table: KeyTable, starts: Array[Int], keyBytes: KeyBytes)
     extends JoinIndex
     with BytesMembership {
   override def bytes: Long = table.bytes + (if (starts == null) 0L else 4L * starts.length)
   override def newProber(): Prober = new GroupedBytesProber(table, starts, keyBytes)
   override def contains(base: AnyRef, offset: Long, size: Int): Boolean =
-    table.find(base, offset, size) >= 0
+    table.contains(base, offset, size)
 }
 
-private final class GroupedBytesProber(table: ByteTable, starts: Array[Int], keyBytes: KeyBytes)
+private final class GroupedBytesProber(table: KeyTable, starts: Array[Int], keyBytes: KeyBytes)
     extends SingleRunProber
     with BytesProber {
   override def probe(row: InternalRow): Unit = {

@@ -34,7 +34,7 @@ private[existence] final class GroupedLongsBuilder extends GroupingBuilder {
       i += 1
     }
     starts(groups) = rows
-    table = LongTable.of(Arrays.copyOf(distinct, groups), numbered = true)
+    table = LongTable.numbered(Arrays.copyOf(distinct, groups))
     Grouping(Arrays.copyOf(starts, groups + 1), order)
   }
 

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.existence
 
+import java.util.Arrays
+
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.accelerator._
@@ -24,14 +26,18 @@ private final class LongTableProber(table: LongTable) extends SingleRunProber wi
 
 object LongTable {
 
-  /** Of keys in ascending order without duplicates; with numbers if `find` is to be called. */
-  def of(keys: Array[Long], numbered: Boolean): LongTable =
-    if (keys.nonEmpty && isDense(keys)) DenseLongs(keys, numbered) else HashedLongs(keys, numbered)
+  /** Of keys in ascending order without duplicates, numbered from 0. */
+  def numbered(keys: Array[Long]): LongTable =
+    if (keys.nonEmpty && isDense(keys.head, keys.last, keys.length)) {
+      val bits = new DenseBits(keys.head, keys.last)
+      keys.foreach(bits.set)
+      bits.numbered()
+    } else HashedLongs.numbered(keys)
 
-  /** Whether a bitmap over the span of the keys takes no more room than a hash table of them. */
-  private def isDense(keys: Array[Long]): Boolean = {
-    val span = keys.last - keys.head
-    span >= 0 && span / BitsForKey < keys.length
+  /** Whether a bitmap over the span of some keys takes no more room than a hash table of them. */
+  def isDense(least: Long, greatest: Long, keys: Int): Boolean = {
+    val span = greatest - least
+    keys > 0 && span >= 0 && span / BitsForKey < keys
   }
 
   /** A hash table takes at least as much for a key: two slots. */
@@ -62,15 +68,17 @@ final class DenseLongs(min: Long, words: Array[Long], ranks: Array[Int]) extends
     }
 }
 
-private object DenseLongs {
-  def apply(keys: Array[Long], numbered: Boolean): DenseLongs = {
-    val min = keys.head
-    val words = new Array[Long](((keys.last - min) >>> 6).toInt + 1)
-    keys.foreach(key => words(((key - min) >>> 6).toInt) |= 1L << (key - min))
-    new DenseLongs(min, words, if (numbered) ranks(words) else Array.emptyIntArray)
-  }
+/** Sets the bits of keys from `least` to `greatest`. */
+private final class DenseBits(least: Long, greatest: Long) {
+  private val words = new Array[Long](((greatest - least) >>> 6).toInt + 1)
 
-  private def ranks(words: Array[Long]): Array[Int] = {
+  def set(key: Long): Unit = words(((key - least) >>> 6).toInt) |= 1L << (key - least)
+
+  def result(): DenseLongs = new DenseLongs(least, words, Array.emptyIntArray)
+
+  def numbered(): DenseLongs = new DenseLongs(least, words, ranks)
+
+  private def ranks: Array[Int] = {
     val ranks = new Array[Int](words.length)
     var i = 1
     while (i < words.length) {
@@ -103,17 +111,19 @@ final class HashedLongs(slots: Array[Long], numbers: Array[Int], free: Long, shi
 }
 
 private object HashedLongs {
-  def apply(keys: Array[Long], numbered: Boolean): HashedLongs = {
+
+  /** Of keys in ascending order without duplicates. */
+  def numbered(keys: Array[Long]): HashedLongs = {
     val capacity = LongHash.capacity(keys.length)
     val shift = LongHash.shift(capacity)
-    val free = LongHash.absent(keys)
+    val free = LongHash.absent(key => Arrays.binarySearch(keys, key) >= 0)
     val slots = Array.fill(capacity)(free)
-    val numbers = new Array[Int](if (numbered) capacity else 0)
+    val numbers = new Array[Int](capacity)
     var i = 0
     while (i < keys.length) {
       val at = slot(slots, free, shift, keys(i))
       slots(at) = keys(i)
-      if (numbered) numbers(at) = i
+      numbers(at) = i
       i += 1
     }
     new HashedLongs(slots, numbers, free, shift)
@@ -141,10 +151,10 @@ private[existence] object LongHash {
 
   def slot(key: Long, shift: Int): Int = ((key * Multiplier) >>> shift).toInt
 
-  /** A number that is not among keys in ascending order. */
-  def absent(keys: Array[Long]): Long = {
+  /** A number that is no key. */
+  def absent(isKey: Long => Boolean): Long = {
     var candidate = Multiplier
-    while (java.util.Arrays.binarySearch(keys, candidate) >= 0) candidate += 1
+    while (isKey(candidate)) candidate += 1
     candidate
   }
 }

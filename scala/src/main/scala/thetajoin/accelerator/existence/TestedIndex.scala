@@ -32,7 +32,7 @@ final class TestedLongs(table: LongTable, test: GroupTest) extends TestedNumbers
 }
 
 /** A group for each key of other types. */
-final class TestedBytes(table: ByteTable, types: Seq[DataType], test: GroupTest)
+final class TestedBytes(table: KeyTable, types: Seq[DataType], test: GroupTest)
     extends JoinIndex {
   override def bytes: Long = table.bytes + test.bytes
   override def newProber(): Prober = new TestedBytesProber(table, types, test)
@@ -58,7 +58,7 @@ private final class TestedNumbersProber(index: TestedNumbers) extends OneRowProb
   }
 }
 
-private final class TestedBytesProber(table: ByteTable, types: Seq[DataType], test: GroupTest)
+private final class TestedBytesProber(table: KeyTable, types: Seq[DataType], test: GroupTest)
     extends OneRowProber {
   private val keyBytes = KeyBytes(types)
   private val keysOf = UnsafeProjection.create(types.toArray)

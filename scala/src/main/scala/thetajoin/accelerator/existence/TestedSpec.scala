@@ -92,7 +92,7 @@ private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extend
     if (!isHopeless(row)) {
       groups.add(keysOf(row))
       keepValues(row, arrivals.length)
-      arrivals += rows
+      arrivals.addOne(rows)
     }
     rows += 1
   }

@@ -23,11 +23,13 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Gen.choose(0L, 1000L)
   )
   private val longs = Gen.oneOf(Gen.listOf(anyLong), Gen.listOf(Gen.choose(-40L, 400L)))
-  private val strings =
-    Gen.listOf(Gen.oneOf(
-      Gen.alphaNumStr,
-      Gen.oneOf("", "ü", "z\u0000", "z")
-    )).map(_.map(UTF8String.fromString))
+  private val few = Gen.oneOf("", "ü", "z\u0000", "z", "y" * 15, "y" * 16, "\u0000" * 8)
+  private val short = Gen.choose(0, 15).flatMap(Gen.stringOfN(_, Gen.oneOf('a', 'b', '\u007f')))
+  private val strings = Gen.oneOf(
+    Gen.listOf(short),
+    Gen.listOf(Gen.oneOf(short, few)),
+    Gen.listOf(Gen.oneOf(Gen.alphaNumStr, few))
+  ).map(_.map(UTF8String.fromString))
 
   private def row(types: Seq[DataType], values: Any*): UnsafeRow =
     UnsafeProjection.create(types.toArray)(InternalRow(values: _*)).copy()
@@ -141,6 +143,19 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(found.nonEmpty == build.exists(matches(_, probe)))
           assert(found.size <= 1 && found.forall(i => matches(build(i), probe)))
         }
+      }
+    }
+  }
+
+  test("many strings, all of them short until one is longer") {
+    for (longer <- Seq(false, true)) {
+      val keys = Seq.tabulate(50000)(i => s"key ${i * 7L}") ++ (if (longer) Seq("x" * 16) else Nil)
+      val rows = keys.map(key => row(Seq(StringType), UTF8String.fromString(key)))
+      val built = build(ExistenceSpec(distinct = true), rows, StringType)
+      assert(built.order.toSeq == keys.indices)
+      rows.zipWithIndex.foreach { case (key, i) => assert(candidates(built, key) == Seq(i)) }
+      Seq("key 8", "key", "", "x" * 15, "x" * 17).foreach { key =>
+        assert(candidates(built, row(Seq(StringType), UTF8String.fromString(key))).isEmpty)
       }
     }
   }
