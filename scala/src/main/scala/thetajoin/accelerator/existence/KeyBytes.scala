@@ -33,10 +33,12 @@ private[existence] object KeyBytes {
       at += 8
     }
     if (at < size) hash = mix(hash, rest(base, offset + at, size - at))
-    (hash ^ (hash >>> 32)).toInt
+    folded(hash)
   }
 
-  private def mix(hash: Long, word: Long): Long = {
+  def folded(hash: Long): Int = (hash ^ (hash >>> 32)).toInt
+
+  def mix(hash: Long, word: Long): Long = {
     val mixed = (hash ^ word) * Multiplier
     mixed ^ (mixed >>> 29)
   }

@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.array.ByteArrayMethods
-import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 import thetajoin.accelerator._
 import thetajoin.rowstore.{RowCursor, RowPages}
@@ -86,24 +85,25 @@ final class NullAwareIndex(
 
   /** Of the columns that are compared if either side is null as `ignored` says. */
   def hash(key: UnsafeRow, buildMask: Long, ignored: Long): Int = {
-    var hash = buildMask.toInt
+    var hash = buildMask
     var i = 0
     while (i < plain + nullable) {
       if (i < plain || ((ignored >>> bit(i)) & 1L) == 0L) {
         val word = key.getLong(i)
-        hash =
-          if (fixed(i)) Murmur3_x86_32.hashLong(word, hash)
+        hash = KeyBytes.mix(
+          hash,
+          if (fixed(i)) word
           else
-            Murmur3_x86_32.hashUnsafeBytes(
+            KeyBytes.hash(
               key.getBaseObject,
               key.getBaseOffset + (word >>> 32),
-              word.toInt,
-              hash
-            )
+              word.toInt
+            ).toLong
+        )
       }
       i += 1
     }
-    hash
+    KeyBytes.folded(hash)
   }
 
   def equal(a: UnsafeRow, b: UnsafeRow, ignored: Long): Boolean = {
@@ -136,6 +136,7 @@ final class NullAwareIndex(
 final class MaskedTable(index: NullAwareIndex, probeMask: Long) {
   private val capacity = LongHash.capacity(index.keys.rows)
   private val heads = new Array[Int](capacity)
+  private val hashes = new Array[Int](capacity)
   private val nexts = new Array[Int](index.keys.rows)
 
   locally {
@@ -143,7 +144,9 @@ final class MaskedTable(index: NullAwareIndex, probeMask: Long) {
     var group = 0
     while (group < index.keys.rows) {
       val key = cursor.at(group)
-      val at = slot(key, index.mask(key), other)
+      val hash = hashOf(key, index.mask(key))
+      val at = slot(key, hash, index.mask(key), other)
+      hashes(at) = hash
       nexts(group) = heads(at) - 1
       heads(at) = group + 1
       group += 1
@@ -152,15 +155,20 @@ final class MaskedTable(index: NullAwareIndex, probeMask: Long) {
 
   /** The first group of a build mask whose rows match; -1 if there is none. */
   def first(key: UnsafeRow, buildMask: Long, cursor: RowCursor): Int =
-    heads(slot(key, buildMask, cursor)) - 1
+    heads(slot(key, hashOf(key, buildMask), buildMask, cursor)) - 1
 
   /** The group after `group`; -1 if there is none. */
   def next(group: Int): Int = nexts(group)
 
-  private def slot(key: UnsafeRow, buildMask: Long, cursor: RowCursor): Int = {
-    val ignored = buildMask | probeMask
-    var at = ByteTable.slot(index.hash(key, buildMask, ignored), capacity)
-    while (heads(at) != 0 && !isOf(cursor.at(heads(at) - 1), key, buildMask, ignored))
+  private def hashOf(key: UnsafeRow, buildMask: Long): Int =
+    index.hash(key, buildMask, buildMask | probeMask)
+
+  private def slot(key: UnsafeRow, hash: Int, buildMask: Long, cursor: RowCursor): Int = {
+    var at = ByteTable.slot(hash, capacity)
+    while (
+      heads(at) != 0 &&
+      !(hashes(at) == hash && isOf(cursor.at(heads(at) - 1), key, buildMask, buildMask | probeMask))
+    )
       at = (at + 1) & (capacity - 1)
     at
   }
