@@ -14,13 +14,7 @@ final class Directory(least: Long, greatest: Long, shift: Int, starts: Array[Int
     else if (key > greatest) keys.length
     else {
       val slice = ((key - least) >>> shift).toInt
-      var low = starts(slice)
-      var high = starts(slice + 1)
-      while (low < high) {
-        val middle = (low + high) >>> 1
-        if (keys(middle) < key) low = middle + 1 else high = middle
-      }
-      low
+      LongOrder.firstAtLeast(keys, key, starts(slice), starts(slice + 1))
     }
 }
 

@@ -1,6 +1,6 @@
 package thetajoin.accelerator
 
-/** Sorts row numbers by 64-bit keys: least significant digit first, skipping digits that all keys share. */
+/** The order of 64-bit keys. Row numbers are sorted by the least significant digit first, skipping digits that all keys share. */
 private[accelerator] object LongOrder {
   private val DigitBits = 11
   private val Digits = 1 << DigitBits
@@ -9,6 +9,17 @@ private[accelerator] object LongOrder {
   def ascending(keys: Array[Long], rows: Int): Array[Int] = {
     val identity = Array.range(0, rows)
     if (isSorted(keys, rows)) identity else radix(keys, identity)
+  }
+
+  /** The first position in `[from, until)` of a key that is at least this one; `until` if there is none. */
+  def firstAtLeast(sorted: Array[Long], key: Long, from: Int, until: Int): Int = {
+    var low = from
+    var high = until
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (sorted(middle) < key) low = middle + 1 else high = middle
+    }
+    low
   }
 
   /** The next capacity of a growing array. */

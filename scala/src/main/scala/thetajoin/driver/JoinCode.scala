@@ -293,7 +293,7 @@ private[thetajoin] final class JoinCode(
       consumer: RowConsumer
   ): String = {
     val matched = ctx.freshName("hasMatch")
-    // Without a residual a row has one candidate or none.
+    // Without a residual the first candidate is a match, and no other is looked at.
     val ofMatch = matchedRows +: (if (task.residual.isEmpty) Seq(candidateRows) else Nil)
     val text = kind match {
       case Existence.Matched =>

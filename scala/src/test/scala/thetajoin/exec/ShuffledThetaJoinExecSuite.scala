@@ -26,7 +26,8 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
 
   private val confs = for {
     limit <- Seq("1b", "1k", "64k")
-    (codegen, adaptive) <- Seq("true" -> "true", "true" -> "false", "false" -> "true")
+    codegen <- Seq("true", "false")
+    adaptive <- Seq("true", "false")
   } yield Seq(
     "spark.sql.autoBroadcastJoinThreshold" -> limit,
     "spark.sql.codegen.wholeStage" -> codegen,

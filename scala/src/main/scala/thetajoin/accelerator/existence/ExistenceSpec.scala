@@ -18,8 +18,8 @@ final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {
   override def keyErrors: KeyErrors = KeyErrors.Raised
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {
-    case Seq(LongType) if distinct => new DistinctLongsBuilder
-    case Seq(LongType) => new GroupedLongsBuilder
+    case types if !distinct => GroupingBuilder.of(types)
+    case Seq(LongType) => new DistinctLongsBuilder
     case types => new GroupedBytesBuilder(types, distinct)
   }
 }

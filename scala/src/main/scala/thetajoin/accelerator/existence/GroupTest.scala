@@ -19,7 +19,10 @@ private[existence] final class HighestTest(highest: Array[Long]) extends GroupTe
     if (highest(group) >= probe(at)) group else -1
 }
 
-/** `build value <> probe value`: a row with the lowest value of each group and one with the highest, in turn. */
+/**
+ * `build value <> probe value`: a row with the lowest value of each group and one with the highest, in turn; the same row twice if
+ * it has both.
+ */
 private[existence] final class UnequalTest(extremes: Array[Long]) extends GroupTest {
   override def bytes: Long = 8L * extremes.length
   override def find(group: Int, probe: Array[Long], at: Int): Int = {
@@ -56,18 +59,8 @@ private[existence] final class StaircaseTest(
     val end = starts(group + 1)
     val step =
       if (directory.isDefined) directory.get.firstAtLeast(first, probe(at))
-      else firstAtLeast(probe(at), starts(group), end)
+      else LongOrder.firstAtLeast(first, probe(at), starts(group), end)
     if (step < end && second(step) >= probe(at + 1)) step else -1
-  }
-
-  private def firstAtLeast(value: Long, from: Int, until: Int): Int = {
-    var low = from
-    var high = until
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (first(middle) < value) low = middle + 1 else high = middle
-    }
-    low
   }
 }
 

@@ -50,10 +50,7 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
 
   override def grouped(): Grouping =
     if (distinct) Grouping(null, firsts.result())
-    else {
-      val starts = groupStarts()
-      Grouping(starts, order(starts))
-    }
+    else Grouping.of(groupStarts(), groupOfRow, rows, identity)
 
   /** After all rows: the keys of groups, if they are more than one value. */
   def groupKeys(): RowPages = table match {
@@ -79,18 +76,6 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
       i += 1
     }
     starts
-  }
-
-  private def order(starts: Array[Int]): Array[Int] = {
-    val next = starts.clone()
-    val order = new Array[Int](rows)
-    var i = 0
-    while (i < rows) {
-      order(next(groupOfRow(i))) = i
-      next(groupOfRow(i)) += 1
-      i += 1
-    }
-    order
   }
 }
 

@@ -1,6 +1,7 @@
 package thetajoin.accelerator.existence
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.accelerator.{IndexBuilder, JoinIndex, OrderedIndex}
 
@@ -19,6 +20,16 @@ private[existence] abstract class GroupingBuilder extends IndexBuilder {
   override def finish(): OrderedIndex = {
     val rows = grouped()
     OrderedIndex(index(rows.starts), rows.order)
+  }
+}
+
+private[existence] object GroupingBuilder {
+
+  /** For keys of these types; all rows are kept. */
+  def of(types: Seq[DataType]): GroupingBuilder = types match {
+    case Nil => new OneGroupBuilder
+    case Seq(LongType) => new GroupedLongsBuilder
+    case _ => new GroupedBytesBuilder(types, distinct = false)
   }
 }
 
@@ -57,13 +68,24 @@ private[existence] final case class Grouping(starts: Array[Int], order: Array[In
       groupOf(order(i)) = group
       i += 1
     }
+    Grouping.of(starts, groupOf, order.length, sorted(_))
+  }
+}
+
+private[existence] object Grouping {
+
+  /** Of rows whose groups are known, the rows of each group in the order in which `row` numbers them. */
+  def of(starts: Array[Int], groupOf: Array[Int], rows: Int, row: Int => Int): Grouping = {
     val next = starts.clone()
-    val placed = new Array[Int](order.length)
-    sorted.foreach { row =>
-      placed(next(groupOf(row))) = row
-      next(groupOf(row)) += 1
+    val order = new Array[Int](rows)
+    var i = 0
+    while (i < rows) {
+      val group = groupOf(row(i))
+      order(next(group)) = row(i)
+      next(group) += 1
+      i += 1
     }
-    Grouping(starts, placed)
+    Grouping(starts, order)
   }
 }
 

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import thetajoin.accelerator._
 
 /**
- * Distinct keys of 64 bits, numbered from 0 in ascending order. It is an index by itself where only the existence of a
- * key is asked, and needs no numbers then.
+ * Distinct keys of 64 bits. It is an index by itself where only the existence of a key is asked; where more is, keys are numbered
+ * from 0 in ascending order.
  */
 abstract class LongTable extends JoinIndex with LongMembership {
 

@@ -78,11 +78,8 @@ case object UnequalSpec extends TestedSpec {
 }
 
 private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extends IndexBuilder {
-  private val groups = types match {
-    case Nil => new OneGroupBuilder
-    case Seq(LongType) => new GroupedLongsBuilder
-    case _ => new GroupedBytesBuilder(types, distinct = false)
-  }
+  private val groups = GroupingBuilder.of(types)
+  private val keys = types.size
   private val keysOf = UnsafeProjection.create(types.toArray)
   private val values = Array.fill(spec.comparisons)(new Array[Long](64))
   private val arrivals = new mutable.ArrayBuilder.ofInt
@@ -91,20 +88,27 @@ private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extend
   override def add(row: InternalRow): Unit = {
     if (!isHopeless(row)) {
       groups.add(keysOf(row))
-      keepValues(row, arrivals.length)
+      keepValues(row)
       arrivals.addOne(rows)
     }
     rows += 1
   }
 
-  private def isHopeless(row: InternalRow): Boolean =
-    values.indices.exists(i => spec.isHopeless(i, row.getLong(types.size + i)))
+  private def isHopeless(row: InternalRow): Boolean = {
+    var i = 0
+    while (i < values.length && !spec.isHopeless(i, row.getLong(keys + i))) i += 1
+    i < values.length
+  }
 
-  private def keepValues(row: InternalRow, at: Int): Unit =
-    values.indices.foreach { i =>
+  private def keepValues(row: InternalRow): Unit = {
+    val at = arrivals.length
+    var i = 0
+    while (i < values.length) {
       if (at == values(i).length) values(i) = Arrays.copyOf(values(i), LongOrder.grown(at))
-      values(i)(at) = spec.adapted(i, row.getLong(types.size + i))
+      values(i)(at) = spec.adapted(i, row.getLong(keys + i))
+      i += 1
     }
+  }
 
   override def finish(): OrderedIndex = {
     val kept = spec.keptRows(groups.grouped(), values.toSeq)

@@ -47,7 +47,12 @@ object PiecewiseAccelerator extends Accelerator {
     if (offer.checked(paired).isEmpty) super.forExistence(offer, paired, buildSide)
     else
       TestedComparisons(paired, buildSide)
-        .fold(offer)(_.beside(offer.copy(Nil, Nil, Nil, Nil)))
+        .fold(offer)(_.beside(offer.copy(
+          served = Nil,
+          exact = Nil,
+          buildKeys = Nil,
+          probeKeys = Nil
+        )))
 
   private def offer(comparison: Comparison, buildSide: BuildSide): Offer = {
     val (build, operator, probe) = comparison.oriented(buildSide)
