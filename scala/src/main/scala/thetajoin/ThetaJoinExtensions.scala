@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
-import thetajoin.exec.{IsolateProbe, SendKeysOnce, ThetaJoinStrategy}
+import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, ThetaJoinStrategy}
 import thetajoin.report.ExplainFunction
 
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
@@ -14,7 +14,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectColumnar(_ =>
       new ColumnarRule {
         override def preColumnarTransitions: Rule[SparkPlan] = plan =>
-          IsolateProbe(SendKeysOnce(plan))
+          IsolateProbe(BoundScans(SendKeysOnce(plan)))
       }
     )
     extensions.injectTableFunction(ExplainFunction.description)

@@ -158,7 +158,16 @@ trait LongMembership { this: JoinIndex =>
   def contains(key: Long): Boolean
 }
 
-/** The same for several keys of 64 bits. */
+/**
+ * An index by a first key of 64 bits, which no build row has below `least` or above `greatest`: a probe row whose own first key
+ * is outside has no candidate. There are no build rows at all if `least` is above `greatest`.
+ */
+trait KeyBounds { this: JoinIndex =>
+  def least: Long
+  def greatest: Long
+}
+
+/** As [[LongMembership]] for several keys of 64 bits. */
 trait LongsMembership { this: JoinIndex =>
   def contains(keys: Array[Long]): Boolean
 }

@@ -125,6 +125,9 @@ final class BroadcastThetaJoinExec(
   /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
   def emitsPairs: Boolean = !role.oneRowAtMost
 
+  /** Whether a probe row that has no match gives no row, and one that has gives itself. */
+  def needsMatch: Boolean = role.probeExistence.contains(Existence.Matched)
+
   /** Whether the generated stage below ends at this join, so that it produces its own loop. */
   def ownsLoop: Boolean = probe match {
     case _: ProbeRowsExec | InputAdapter(_: ProbeRowsExec) => true

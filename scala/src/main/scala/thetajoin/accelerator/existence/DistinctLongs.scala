@@ -80,6 +80,6 @@ final class LongSet {
         i += 1
       }
       slots(HashedLongs.slot(slots, free, shift, 0L)) = 0L
-      new HashedLongs(slots, Array.emptyIntArray, free, shift)
-    } else new HashedLongs(slots, Array.emptyIntArray, free = 0L, shift)
+      new HashedLongs(least, greatest, slots, Array.emptyIntArray, free, shift)
+    } else new HashedLongs(least, greatest, slots, Array.emptyIntArray, free = 0L, shift)
 }

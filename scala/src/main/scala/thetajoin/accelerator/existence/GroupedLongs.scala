@@ -43,7 +43,9 @@ private[existence] final class GroupedLongsBuilder extends GroupingBuilder {
 }
 
 /** Runs of equal keys: the rows of key number n are `[starts(n), starts(n + 1))`. */
-final class GroupedLongs(table: LongTable, starts: Array[Int]) extends JoinIndex {
+final class GroupedLongs(table: LongTable, starts: Array[Int]) extends JoinIndex with KeyBounds {
+  override def least: Long = table.least
+  override def greatest: Long = table.greatest
   override def bytes: Long = table.bytes + 4L * starts.length
   override def newProber(): Prober = new GroupedLongsProber(table, starts)
 }

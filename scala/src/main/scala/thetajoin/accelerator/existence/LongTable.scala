@@ -10,7 +10,7 @@ import thetajoin.accelerator._
  * Distinct keys of 64 bits. It is an index by itself where only the existence of a key is asked; where more is, keys are numbered
  * from 0 in ascending order.
  */
-abstract class LongTable extends JoinIndex with LongMembership {
+abstract class LongTable extends JoinIndex with LongMembership with KeyBounds {
 
   /** The number of a key, if the table has numbers; -1 if the key is not here. */
   def find(key: Long): Int
@@ -45,15 +45,19 @@ object LongTable {
 }
 
 /**
- * A bitmap over the span of the keys, with the number of the first key of each word.
- *
- * @param min the key of the first bit
+ * A bitmap over the span of the keys, with the number of the first key of each word. The first bit is that of the least
+ * key.
  */
-final class DenseLongs(min: Long, words: Array[Long], ranks: Array[Int]) extends LongTable {
+final class DenseLongs(
+    override val least: Long,
+    override val greatest: Long,
+    words: Array[Long],
+    ranks: Array[Int]
+) extends LongTable {
   override def bytes: Long = 8L * words.length + 4L * ranks.length
 
   override def contains(key: Long): Boolean = {
-    val bit = key - min
+    val bit = key - least
     val word = bit >>> 6
     // Differences wrap around as keys do: a bit stands for one key, whatever the distance.
     bit >= 0 && word < words.length && ((words(word.toInt) >>> bit) & 1L) != 0L
@@ -62,7 +66,7 @@ final class DenseLongs(min: Long, words: Array[Long], ranks: Array[Int]) extends
   override def find(key: Long): Int =
     if (!contains(key)) -1
     else {
-      val bit = key - min
+      val bit = key - least
       val word = (bit >>> 6).toInt
       ranks(word) + java.lang.Long.bitCount(words(word) & ((1L << bit) - 1L))
     }
@@ -74,9 +78,9 @@ private final class DenseBits(least: Long, greatest: Long) {
 
   def set(key: Long): Unit = words(((key - least) >>> 6).toInt) |= 1L << (key - least)
 
-  def result(): DenseLongs = new DenseLongs(least, words, Array.emptyIntArray)
+  def result(): DenseLongs = new DenseLongs(least, greatest, words, Array.emptyIntArray)
 
-  def numbered(): DenseLongs = new DenseLongs(least, words, ranks)
+  def numbered(): DenseLongs = new DenseLongs(least, greatest, words, ranks)
 
   private def ranks: Array[Int] = {
     val ranks = new Array[Int](words.length)
@@ -96,8 +100,14 @@ private final class DenseBits(least: Long, greatest: Long) {
  * @param free the value of a free slot, which is no key
  * @param shift takes a hash to a slot
  */
-final class HashedLongs(slots: Array[Long], numbers: Array[Int], free: Long, shift: Int)
-    extends LongTable {
+final class HashedLongs(
+    override val least: Long,
+    override val greatest: Long,
+    slots: Array[Long],
+    numbers: Array[Int],
+    free: Long,
+    shift: Int
+) extends LongTable {
   override def bytes: Long = 8L * slots.length + 4L * numbers.length
 
   override def contains(key: Long): Boolean = slots(slot(key)) == key && key != free
@@ -126,7 +136,9 @@ private object HashedLongs {
       numbers(at) = i
       i += 1
     }
-    new HashedLongs(slots, numbers, free, shift)
+    val (least, greatest) =
+      if (keys.isEmpty) (Long.MaxValue, Long.MinValue) else (keys.head, keys.last)
+    new HashedLongs(least, greatest, slots, numbers, free, shift)
   }
 
   /** Where a key is, or where it would be. */

@@ -23,7 +23,9 @@ final class TestedRows(test: GroupTest, isEmpty: Boolean) extends TestedNumbers 
 }
 
 /** A group for each key of 64 bits. */
-final class TestedLongs(table: LongTable, test: GroupTest) extends TestedNumbers {
+final class TestedLongs(table: LongTable, test: GroupTest) extends TestedNumbers with KeyBounds {
+  override def least: Long = table.least
+  override def greatest: Long = table.greatest
   override def bytes: Long = table.bytes + test.bytes
   override def find(numbers: Array[Long]): Int = {
     val group = table.find(numbers(0))
