@@ -6,11 +6,20 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 from benchmarks import plot, report
 from benchmarks.queries import Query, Suite
-from benchmarks.report import ENGINES, SCAN, Result, Settings
+from benchmarks.report import (
+    ENGINES,
+    FIRST_WARM_UP_SECONDS,
+    SCAN,
+    WARM_UP_SECONDS,
+    Result,
+    Settings,
+)
 from benchmarks.suites import SUITES
 from benchmarks.tables import Parquet
 from benchmarks.worker import Execution, NotSupported, Outcome, Worker
@@ -64,7 +73,7 @@ def _add_options(parser: argparse.ArgumentParser, suite: Suite) -> None:
     parser.add_argument(
         "--engines", type=_choice(keys), default=keys, help=f"engines, of {','.join(keys)}"
     )
-    parser.add_argument("--runs", type=int, default=3, help="timed runs after the warm-up")
+    parser.add_argument("--runs", type=int, default=3, help="timed runs, more for short queries")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds before a run is stopped")
     parser.add_argument(
         "--targets", action="store_true", help="exit with 1 where a time limit of ours is missed"
@@ -108,37 +117,58 @@ def _measure(queries: list[Query], engines: list[str], settings: Settings) -> li
         for module, worker in workers.items():
             print(f"Starting {module.rpartition('.')[2]}", flush=True)
             worker.start()
-        return [_measure_query(query, engines, workers, settings) for query in queries]
+        warm_ups = [FIRST_WARM_UP_SECONDS, *(WARM_UP_SECONDS for _ in queries[1:])]
+        return [
+            _measure_query(query, engines, workers, settings, warm_up)
+            for query, warm_up in zip(queries, warm_ups, strict=True)
+        ]
     finally:
         for worker in workers.values():
             worker.kill()
 
 
 def _measure_query(
-    query: Query, engines: list[str], workers: dict[str, Worker], settings: Settings
+    query: Query,
+    engines: list[str],
+    workers: dict[str, Worker],
+    settings: Settings,
+    warm_up: float,
 ) -> Result:
-    """Run a query on all engines in turn, once to warm up, then the timed rounds."""
+    """Warm each engine up on a query, then run it on all in turn until each has its time."""
     result = Result(query)
     if query.scan is not None:
         engines = [SCAN, *engines]
     print(f"\n{'  '.join((query.name, *query.facts.values()))}")
-    for number in range(settings.runs + 1):
+    rounds = count()
+    while due := [engine for engine in engines if result.is_due(engine, settings)]:
+        number = next(rounds)
         print(f"  run {number}   " if number else "  warm-up ", end="", flush=True)
-        for engine in engines:
-            if engine not in result.not_run:
-                worker = workers[MODULES[engine]]
-                outcome = worker.measure(engine, query, settings.limit)
-                print(f"  {engine} {_record(result, engine, outcome, number)}", end="", flush=True)
+        for engine in due:
+            measure = partial(workers[MODULES[engine]].measure, engine, query, settings.limit)
+            said = (
+                _record(result, engine, measure())
+                if number
+                else _warm_up(result, engine, measure, warm_up)
+            )
+            print(f"  {engine} {said}", end="", flush=True)
         print()
     return result
 
 
-def _record(result: Result, engine: str, outcome: Outcome, number: int) -> str:
-    """Keep an outcome (run 0 is the warm-up) and say it in a word."""
+def _warm_up(result: Result, engine: str, measure: Callable[[], Outcome], seconds: float) -> str:
+    """Run a query until it has taken its time; say the first run and the last."""
+    said = [_record(result, engine, measure())]
+    while engine not in result.not_run and result.seconds(engine) < seconds:
+        said.append(_record(result, engine, measure()))
+    result.executions.pop(engine, None)
+    return " .. ".join(dict.fromkeys((said[0], said[-1])))
+
+
+def _record(result: Result, engine: str, outcome: Outcome) -> str:
+    """Keep an outcome and say it in a word."""
     if isinstance(outcome, Execution):
         result.check(engine, outcome.answer)
-        if number:
-            result.executions.setdefault(engine, []).append(outcome)
+        result.executions.setdefault(engine, []).append(outcome)
         return f"{outcome.seconds:.2f}"
     result.executions.pop(engine, None)
     result.not_run[engine] = outcome

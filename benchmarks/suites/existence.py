@@ -155,8 +155,9 @@ def _fan_out(
     )
 
 
-# datafusion/physical-plan/benches/hash_join_semi_anti.rs of Apache DataFusion, with twenty times the
-# probe rows: there a loop over batches in memory is timed, here whole queries with their fixed cost.
+# datafusion/physical-plan/benches/hash_join_semi_anti.rs of Apache DataFusion, with twenty times
+# the probe rows: there a loop over batches in memory is timed, here whole queries with their fixed
+# cost.
 _CASES = (
     *(query for d, h in product((100, 50, 10), (100, 50, 10)) for query in _matrix(d, h)),
     *_fan_out("fan100", 100, 1, "CAST({} AS INTEGER)"),

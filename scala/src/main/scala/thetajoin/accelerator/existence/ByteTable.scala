@@ -36,12 +36,28 @@ final class ByteTable(
     at >= 0 && slots(at) != 0L
   }
 
+  private def writeReplace(): AnyRef = new ByteKeys(records)
+
   /** Where the search for a key ends, -1 without one. */
   private def slot(base: AnyRef, offset: Long, size: Int): Int = {
     val hash = KeyBytes.hash(base, offset, size)
     if (filter.mayContain(hash.toLong))
       ByteTable.search(slots, records, hash, base, offset, size)
     else -1
+  }
+}
+
+/** A table on its way: the records of its keys. */
+private final class ByteKeys(records: Array[Long]) extends Serializable {
+  private def readResolve(): AnyRef = {
+    val table = new ByteTableBuilder
+    var record = 0
+    while (record < records.length) {
+      val size = ByteTable.size(records, record)
+      table.groupOf(records, ByteTable.offset(record), size): Unit
+      record += ByteTable.words(size)
+    }
+    table.result()
   }
 }
 
@@ -94,7 +110,7 @@ private[existence] final class ByteTableBuilder extends KeyTableBuilder {
     private var record = 0
     override def hasNext: Boolean = record < used
     override def next(): UnsafeRow = {
-      val size = (records(record) >>> 32).toInt
+      val size = ByteTable.size(records, record)
       row.pointTo(records, ByteTable.offset(record), size)
       record += ByteTable.words(size)
       row
@@ -102,7 +118,7 @@ private[existence] final class ByteTableBuilder extends KeyTableBuilder {
   }
 
   override def result(): ByteTable = {
-    val filter = KeyFilter.ofSlots(slots.length)
+    val filter = KeyFilter.of(count)
     slots.foreach(entry => if (entry != 0L) filter.add(ByteTable.hash(entry).toLong))
     new ByteTable(slots, Arrays.copyOf(records, used), filter)
   }
@@ -117,6 +133,9 @@ private[existence] object ByteTable {
 
   /** Where the bytes of a record start. */
   def offset(record: Int): Long = Platform.LONG_ARRAY_OFFSET + 8L * (record + 1)
+
+  /** How many bytes the key of a record has. */
+  def size(records: Array[Long], record: Int): Int = (records(record) >>> 32).toInt
 
   /** How long a record is for a key of `size` bytes. */
   def words(size: Int): Int = 1 + (size + 7) / 8
@@ -145,7 +164,7 @@ private[existence] object ByteTable {
       size: Int
   ): Boolean = {
     val record = entry.toInt - 1
-    this.hash(entry) == hash && (records(record) >>> 32).toInt == size &&
+    this.hash(entry) == hash && this.size(records, record) == size &&
     ByteArrayMethods.arrayEquals(records, this.offset(record), base, offset, size.toLong)
   }
 

@@ -46,9 +46,12 @@ private[existence] final class KeyFilter(words: Array[Long]) extends Serializabl
 
 private[existence] object KeyFilter {
 
-  /** For a table at most half full: four bits for a slot, so that at most one of eight is set. */
-  def ofSlots(slots: Int): KeyFilter =
-    new KeyFilter(new Array[Long](math.min(slots / (java.lang.Long.SIZE / 4), MaxWords)))
+  /** For a number of keys: at most one bit of eight is set. */
+  def of(keys: Int): KeyFilter =
+    new KeyFilter(new Array[Long](math.min(
+      LongHash.capacity(keys) / (java.lang.Long.SIZE / 4),
+      MaxWords
+    )))
 
   /** As many bits as an index of 31 bits reaches. */
   private val MaxWords = 1 << 24

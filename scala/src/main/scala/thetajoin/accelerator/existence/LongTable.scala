@@ -118,6 +118,23 @@ final class HashedLongs(
   }
 
   private def slot(key: Long): Int = HashedLongs.slot(slots, free, shift, key)
+
+  private def writeReplace(): AnyRef = {
+    val keys = slots.filter(_ != free)
+    if (numbers.nonEmpty) Arrays.sort(keys)
+    new LongKeys(keys, numbered = numbers.nonEmpty)
+  }
+}
+
+/** A table on its way: its keys, in ascending order if they are numbered. */
+private final class LongKeys(keys: Array[Long], numbered: Boolean) extends Serializable {
+  private def readResolve(): AnyRef =
+    if (numbered) LongTable.numbered(keys)
+    else {
+      val set = new LongSet
+      keys.foreach(set.add(_): Unit)
+      set.table()
+    }
 }
 
 private object HashedLongs {

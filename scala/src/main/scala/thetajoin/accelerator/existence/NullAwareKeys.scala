@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
 import thetajoin.accelerator._
@@ -31,6 +31,16 @@ final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = fa
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)
+
+  /** Of a key row; the mask comes after them. */
+  def columns: Int = plain + nullable
+
+  /**
+   * Whether a column is compared where the values are null that `ignored` has a bit for. The first column that may be null has the
+   * highest bit.
+   */
+  def compares(column: Int, ignored: Long): Boolean =
+    column < plain || ((ignored >>> (columns - 1 - column)) & 1L) == 0L
 }
 
 object NullAwareSpec {
@@ -47,11 +57,27 @@ private final class NullAwareBuilder(spec: NullAwareSpec, types: Seq[DataType])
 
   override def finish(): OrderedIndex = {
     val grouped = groups.grouped()
-    val fixed = types.map(UnsafeRow.isFixedLength).toArray
-    OrderedIndex(
-      new NullAwareIndex(spec.plain, spec.nullable, fixed, groups.groupKeys(), grouped.starts),
-      grouped.order
-    )
+    val keys = groups.groupKeys()
+    val index =
+      if (spec.distinct && areNumbers(keys)) new NullAwareNumbers(spec, words(keys))
+      else
+        new NullAwareIndex(spec, types.map(UnsafeRow.isFixedLength).toArray, keys, grouped.starts)
+    OrderedIndex(index, grouped.order)
+  }
+
+  /** Whether all fit into one array of numbers. */
+  private def areNumbers(keys: RowPages): Boolean =
+    types.forall(_ == LongType) && keys.rows <= Int.MaxValue / types.size
+
+  private def words(keys: RowPages): Array[Long] = {
+    val words = new Array[Long](keys.rows * types.size)
+    val cursor = keys.newCursor()
+    var i = 0
+    while (i < words.length) {
+      words(i) = cursor.at(i / types.size).getLong(i % types.size)
+      i += 1
+    }
+    words
   }
 }
 
@@ -60,8 +86,7 @@ private final class NullAwareBuilder(spec: NullAwareSpec, types: Seq[DataType])
  * `[starts(g), starts(g + 1))`; `starts` is null if each group is one row.
  */
 final class NullAwareIndex(
-    plain: Int,
-    nullable: Int,
+    spec: NullAwareSpec,
     fixed: Array[Boolean],
     val keys: RowPages,
     val starts: Array[Int]
@@ -74,7 +99,7 @@ final class NullAwareIndex(
     Iterator.range(0, keys.rows).map(g => mask(cursor.at(g))).toArray.distinct
   }
 
-  def mask(key: UnsafeRow): Long = key.getLong(plain + nullable)
+  def mask(key: UnsafeRow): Long = key.getLong(spec.columns)
 
   /** The table for probe rows of a mask. */
   def table(probeMask: Long): MaskedTable =
@@ -87,8 +112,8 @@ final class NullAwareIndex(
   def hash(key: UnsafeRow, buildMask: Long, ignored: Long): Int = {
     var hash = buildMask
     var i = 0
-    while (i < plain + nullable) {
-      if (i < plain || ((ignored >>> bit(i)) & 1L) == 0L) {
+    while (i < spec.columns) {
+      if (spec.compares(i, ignored)) {
         val word = key.getLong(i)
         hash = KeyBytes.mix(
           hash,
@@ -108,8 +133,8 @@ final class NullAwareIndex(
 
   def equal(a: UnsafeRow, b: UnsafeRow, ignored: Long): Boolean = {
     var i = 0
-    while (i < plain + nullable) {
-      if ((i < plain || ((ignored >>> bit(i)) & 1L) == 0L) && !equal(a, b, i)) return false
+    while (i < spec.columns) {
+      if (spec.compares(i, ignored) && !equal(a, b, i)) return false
       i += 1
     }
     true
@@ -127,9 +152,6 @@ final class NullAwareIndex(
         x.toInt.toLong
       )
   }
-
-  /** The first of the columns that may be null has the highest bit. */
-  private def bit(column: Int): Int = plain + nullable - 1 - column
 }
 
 /** For probe rows of one mask: chains of groups that are equal in the columns which are compared. */

@@ -16,7 +16,7 @@ import org.apache.spark.unsafe.Platform
  *
  * @param numbers of the keys, by slot
  */
-final class ShortTable(words: Array[Long], numbers: Array[Int], filter: KeyFilter)
+final class ShortTable(words: Array[Long], numbers: Array[Int], keys: Int, filter: KeyFilter)
     extends KeyTable {
   override def bytes: Long = 8L * words.length + 4L * numbers.length + filter.bytes
 
@@ -27,6 +27,8 @@ final class ShortTable(words: Array[Long], numbers: Array[Int], filter: KeyFilte
 
   override def contains(base: AnyRef, offset: Long, size: Int): Boolean =
     slot(base, offset, size) >= 0
+
+  private def writeReplace(): AnyRef = new ShortKeys(ShortTable.ordered(words, numbers, keys))
 
   private def slot(base: AnyRef, offset: Long, size: Int): Int =
     if (size > ShortTable.MaxSize) -1
@@ -42,6 +44,19 @@ final class ShortTable(words: Array[Long], numbers: Array[Int], filter: KeyFilte
     }
 }
 
+/** A table on its way: the words of its keys, by number. */
+private final class ShortKeys(words: Array[Long]) extends Serializable {
+  private def readResolve(): AnyRef = {
+    val table = new ShortTableBuilder
+    var i = 0
+    while (i < words.length) {
+      table.groupOf(words(i), words(i + 1)): Unit
+      i += 2
+    }
+    table.result()
+  }
+}
+
 /** Takes keys that are [[ShortTable.isShort short]]. */
 private[existence] final class ShortTableBuilder extends KeyTableBuilder {
   private var words = new Array[Long](2 << 9)
@@ -51,15 +66,16 @@ private[existence] final class ShortTableBuilder extends KeyTableBuilder {
   override def groups: Int = count
   override def keyBytes: Long = 16L * count
 
-  override def groupOf(base: AnyRef, offset: Long, size: Int): Int = {
-    val first = ShortTable.first(base, offset, size)
-    val second = ShortTable.second(base, offset, size)
+  override def groupOf(base: AnyRef, offset: Long, size: Int): Int =
+    groupOf(ShortTable.first(base, offset, size), ShortTable.second(base, offset, size))
+
+  def groupOf(first: Long, second: Long): Int = {
     val at = ShortTable.search(words, ShortTable.hash(first, second), first, second)
     if (!ShortTable.isFree(words, at)) numbers(at)
     else {
       put(at, first, second, count)
       count += 1
-      if (count > numbers.length / 2) grow()
+      if (count > numbers.length / 16 * ShortTable.MostOfSixteen) grow()
       count - 1
     }
   }
@@ -87,35 +103,33 @@ private[existence] final class ShortTableBuilder extends KeyTableBuilder {
 
   /** The same keys with the same numbers, where a key of any length may follow. */
   def lengthened(): ByteTableBuilder = {
-    val slots = new Array[Int](count)
-    var i = 0
-    while (i < numbers.length) {
-      if (!ShortTable.isFree(words, i)) slots(numbers(i)) = i
-      i += 1
-    }
     val longer = new ByteTableBuilder
-    val key = new Array[Long](2)
-    slots.foreach { slot =>
-      key(0) = words(2 * slot)
-      key(1) = words(2 * slot + 1)
-      longer.groupOf(key, Platform.LONG_ARRAY_OFFSET.toLong, ShortTable.size(key(1)))
+    val keys = ShortTable.ordered(words, numbers, count)
+    var i = 0
+    while (i < 2 * count) {
+      val size = ShortTable.size(keys(i + 1))
+      longer.groupOf(keys, Platform.LONG_ARRAY_OFFSET + 8L * i, size): Unit
+      i += 2
     }
     longer
   }
 
   override def result(): ShortTable = {
-    val filter = KeyFilter.ofSlots(numbers.length)
+    val filter = KeyFilter.of(count)
     var i = 0
     while (i < numbers.length) {
       if (!ShortTable.isFree(words, i)) filter.add(ShortTable.hash(words(2 * i), words(2 * i + 1)))
       i += 1
     }
-    new ShortTable(words, numbers, filter)
+    new ShortTable(words, numbers, count, filter)
   }
 }
 
 private[existence] object ShortTable {
   val MaxSize: Int = 15
+
+  /** Of 16 slots that are taken: a table that is so full is half as large, and more of it stays in the cache. */
+  val MostOfSixteen: Int = 13
 
   /** Whether a key can be in a table: the words of one are made as they lie in memory with the low byte first. */
   def isShort(size: Int): Boolean = size <= MaxSize && isLittleEndian
@@ -161,6 +175,17 @@ private[existence] object ShortTable {
     while (!isFree(words, at) && (words(2 * at + 1) != second || words(2 * at) != first))
       at = (at + 1) & mask
     at
+  }
+
+  /** The words of the keys by number, where `numbers` has the numbers by slot. */
+  def ordered(words: Array[Long], numbers: Array[Int], keys: Int): Array[Long] = {
+    val ordered = new Array[Long](2 * keys)
+    var i = 0
+    while (i < numbers.length) {
+      if (!isFree(words, i)) System.arraycopy(words, 2 * i, ordered, 2 * numbers(i), 2)
+      i += 1
+    }
+    ordered
   }
 
   def isFree(words: Array[Long], at: Int): Boolean = words(2 * at + 1) == 0L

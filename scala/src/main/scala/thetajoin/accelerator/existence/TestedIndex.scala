@@ -6,24 +6,14 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.accelerator._
 
-/** Groups of rows that are tested, where the numbers of a probe row are its key, if there is one, and its values. */
-private[existence] abstract class TestedNumbers extends JoinIndex with LongsMembership {
-
-  /** The position of a row that matches; -1 if none does. */
-  def find(numbers: Array[Long]): Int
-
-  final override def contains(numbers: Array[Long]): Boolean = find(numbers) >= 0
-  final override def newProber(): Prober = new TestedNumbersProber(this)
-}
-
-/** All rows are one group. */
-final class TestedRows(test: GroupTest, isEmpty: Boolean) extends TestedNumbers {
+/** All rows are one group. The numbers of a probe row are the values that are tested. */
+final class TestedRows(test: GroupTest, isEmpty: Boolean) extends NumbersIndex {
   override def bytes: Long = test.bytes
   override def find(numbers: Array[Long]): Int = if (isEmpty) -1 else test.find(0, numbers, 0)
 }
 
-/** A group for each key of 64 bits. */
-final class TestedLongs(table: LongTable, test: GroupTest) extends TestedNumbers with KeyBounds {
+/** A group for each key of 64 bits. The numbers of a probe row are its key, then the values that are tested. */
+final class TestedLongs(table: LongTable, test: GroupTest) extends NumbersIndex with KeyBounds {
   override def least: Long = table.least
   override def greatest: Long = table.greatest
   override def bytes: Long = table.bytes + test.bytes
@@ -38,26 +28,6 @@ final class TestedBytes(table: KeyTable, types: Seq[DataType], test: GroupTest)
     extends JoinIndex {
   override def bytes: Long = table.bytes + test.bytes
   override def newProber(): Prober = new TestedBytesProber(table, types, test)
-}
-
-/** One row at most is a candidate, whatever others match. */
-private abstract class OneRowProber extends SingleRunProber {
-  protected final def found(position: Int): Unit =
-    if (position < 0) run(0, 0) else run(position, position + 1)
-}
-
-private final class TestedNumbersProber(index: TestedNumbers) extends OneRowProber {
-  private var numbers = Array.emptyLongArray
-
-  override def probe(row: InternalRow): Unit = {
-    if (numbers.isEmpty) numbers = new Array[Long](row.numFields)
-    var i = 0
-    while (i < numbers.length) {
-      numbers(i) = row.getLong(i)
-      i += 1
-    }
-    found(index.find(numbers))
-  }
 }
 
 private final class TestedBytesProber(table: KeyTable, types: Seq[DataType], test: GroupTest)

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.existence
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types._
@@ -37,7 +39,19 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def build(spec: IndexSpec, rows: Seq[UnsafeRow], types: DataType*): OrderedIndex = {
     val builder = spec.newBuilder(types)
     rows.foreach(builder.add)
-    builder.finish()
+    sent(builder.finish())
+  }
+
+  /** As a task on another machine has it. */
+  private def sent(built: OrderedIndex): OrderedIndex = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(built)
+    out.close()
+    val in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray))
+    val copy = in.readObject().asInstanceOf[OrderedIndex]
+    assert(copy.index.bytes == built.index.bytes)
+    copy
   }
 
   private def candidates(built: OrderedIndex, key: UnsafeRow): Seq[Int] = {
@@ -82,29 +96,33 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val cell = Gen.option(Gen.choose(0L, 3L))
     val rows =
       Gen.listOf(Gen.zip(Gen.choose(0L, 1L), cell, Gen.option(Gen.oneOf("", "a", "b")), cell))
-    val types = Seq(LongType, LongType, StringType, LongType, LongType)
+    def types(second: DataType) = Seq(LongType, LongType, second, LongType, LongType)
     type Cells = (Long, Option[Long], Option[String], Option[Long])
-    def key(cells: Cells): UnsafeRow = {
+    def key(cells: Cells, second: DataType): UnsafeRow = {
       val (plain, x, s, y) = cells
       val mask = Seq(x, s, y).foldLeft(0L)((mask, c) => mask * 2 + (if (c.isEmpty) 1 else 0))
-      val string = UTF8String.fromString(s.getOrElse(""))
-      row(types, plain, x.getOrElse(0L), string, y.getOrElse(0L), mask)
+      val string = s.getOrElse("")
+      val value = if (second == LongType) string.hashCode.toLong else UTF8String.fromString(string)
+      row(types(second), plain, x.getOrElse(0L), value, y.getOrElse(0L), mask)
     }
     def matches(a: Cells, b: Cells): Boolean = {
       def same[A](l: Option[A], r: Option[A]) = l.isEmpty || r.isEmpty || l == r
       a._1 == b._1 && same(a._2, b._2) && same(a._3, b._3) && same(a._4, b._4)
     }
-    forAll(rows, rows) { (build, probes) =>
-      def index(distinct: Boolean) = {
-        val builder = NullAwareSpec(plain = 1, nullable = 3, distinct).newBuilder(types)
-        build.foreach(cells => builder.add(key(cells)))
-        builder.finish()
-      }
-      val (all, distinct) = (index(distinct = false), index(distinct = true))
-      probes.foreach { probe =>
-        val expected = build.indices.filter(i => matches(build(i), probe))
-        assert(candidates(all, key(probe)).sorted == expected)
-        assert(candidates(distinct, key(probe)).nonEmpty == expected.nonEmpty)
+    forAll(rows, rows) { (buildRows, probes) =>
+      for (second <- Seq(StringType, LongType)) {
+        def index(distinct: Boolean) =
+          build(
+            NullAwareSpec(plain = 1, nullable = 3, distinct),
+            buildRows.map(key(_, second)),
+            types(second): _*
+          )
+        val (all, distinct) = (index(distinct = false), index(distinct = true))
+        probes.foreach { probe =>
+          val expected = buildRows.indices.filter(i => matches(buildRows(i), probe))
+          assert(candidates(all, key(probe, second)).sorted == expected)
+          assert(candidates(distinct, key(probe, second)).nonEmpty == expected.nonEmpty)
+        }
       }
     }
   }

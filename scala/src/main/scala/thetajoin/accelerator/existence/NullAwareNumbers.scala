@@ -1,0 +1,98 @@
+package thetajoin.accelerator.existence
+
+import java.util.concurrent.ConcurrentHashMap
+
+/**
+ * Keys of [[NullAwareSpec]] that are numbers, where the join asks only whether there is a match. A look-up leaves a column out by
+ * a factor of its words, not by a branch.
+ *
+ * @param words of the distinct keys, one after another; the last of each is its mask
+ */
+final class NullAwareNumbers(spec: NullAwareSpec, words: Array[Long]) extends NumbersIndex {
+  private val width = spec.columns + 1
+  @transient private lazy val masks = keys.map(maskAt).distinct.toArray
+  @transient private lazy val tests = new ConcurrentHashMap[Long, MaskTest]
+  @transient @volatile private var latest: MaskTest = _
+
+  override def bytes: Long = 8L * words.length
+
+  /** Position 0 for every key that is here: any will do. */
+  override def find(numbers: Array[Long]): Int = {
+    val mask = numbers(spec.columns)
+    var test = latest
+    if (test == null || test.probeMask != mask) {
+      test = tests.computeIfAbsent(mask, newTest(_))
+      latest = test
+    }
+    if (test.contains(numbers)) 0 else -1
+  }
+
+  private def keys = Iterator.range(0, words.length, width)
+
+  private def maskAt(key: Int): Long = words(key + spec.columns)
+
+  private def newTest(probeMask: Long): MaskTest =
+    new MaskTest(probeMask, masks.map(mask => table(mask, mask | probeMask)))
+
+  private def table(mask: Long, ignored: Long): NumbersTable = {
+    val kept = Array.tabulate(spec.columns)(i => if (spec.compares(i, ignored)) -1L else 0L)
+    NumbersTable(words, keys.filter(maskAt(_) == mask).toArray, kept)
+  }
+}
+
+/** For probe rows of one mask: a table for each mask of the build rows. */
+private final class MaskTest(val probeMask: Long, tables: Array[NumbersTable]) {
+  def contains(numbers: Array[Long]): Boolean = {
+    var i = 0
+    while (i < tables.length && !tables(i).contains(numbers)) i += 1
+    i < tables.length
+  }
+}
+
+/**
+ * Keys of several numbers each, where each number counts in the bits that `kept` has for it. A slot that is not 0 has the hash of
+ * a key above, and below where its words start, plus 1.
+ */
+private final class NumbersTable(words: Array[Long], kept: Array[Long], slots: Array[Long]) {
+  private val shift = LongHash.shift(slots.length)
+
+  def contains(numbers: Array[Long]): Boolean = slots(slot(numbers, 0)) != 0L
+
+  def add(key: Int): Unit =
+    slots(slot(words, key)) = (hash(words, key).toLong << 32) | (key + 1)
+
+  /** Where the search for the key at `numbers(from)` ends. */
+  private def slot(numbers: Array[Long], from: Int): Int = {
+    val hash = this.hash(numbers, from)
+    var at = LongHash.slot(hash.toLong, shift)
+    while (slots(at) != 0L && !isOf(slots(at), hash, numbers, from))
+      at = (at + 1) & (slots.length - 1)
+    at
+  }
+
+  private def hash(numbers: Array[Long], from: Int): Int = {
+    var hash = 0L
+    var i = 0
+    while (i < kept.length) {
+      hash = KeyBytes.mix(hash, numbers(from + i) & kept(i))
+      i += 1
+    }
+    KeyBytes.folded(hash)
+  }
+
+  private def isOf(entry: Long, hash: Int, numbers: Array[Long], from: Int): Boolean =
+    (entry >>> 32).toInt == hash && {
+      val key = entry.toInt - 1
+      var i = 0
+      while (i < kept.length && ((words(key + i) ^ numbers(from + i)) & kept(i)) == 0L) i += 1
+      i == kept.length
+    }
+}
+
+private object NumbersTable {
+  def apply(words: Array[Long], keys: Array[Int], kept: Array[Long]): NumbersTable = {
+    val table = new NumbersTable(words, kept, new Array[Long](LongHash.capacity(keys.length)))
+    keys.foreach(table.add)
+    table
+  }
+}
