@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 from benchmarks import plot, report
@@ -15,7 +14,9 @@ from benchmarks.queries import Query, Suite
 from benchmarks.report import (
     ENGINES,
     FIRST_WARM_UP_SECONDS,
+    MOST_ROUNDS,
     SCAN,
+    TIMED_SECONDS,
     WARM_UP_SECONDS,
     Result,
     Settings,
@@ -73,7 +74,7 @@ def _add_options(parser: argparse.ArgumentParser, suite: Suite) -> None:
     parser.add_argument(
         "--engines", type=_choice(keys), default=keys, help=f"engines, of {','.join(keys)}"
     )
-    parser.add_argument("--runs", type=int, default=3, help="timed runs, more for short queries")
+    parser.add_argument("--runs", type=int, default=3, help="timed rounds, more for short queries")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds before a run is stopped")
     parser.add_argument(
         "--targets", action="store_true", help="exit with 1 where a time limit of ours is missed"
@@ -134,24 +135,26 @@ def _measure_query(
     settings: Settings,
     warm_up: float,
 ) -> Result:
-    """Warm each engine up on a query, then run it on all in turn until each has its time."""
+    """Warm each engine up on a query, then run it on all of them in rounds."""
     result = Result(query)
     if query.scan is not None:
         engines = [SCAN, *engines]
-    print(f"\n{'  '.join((query.name, *query.facts.values()))}")
-    rounds = count()
-    while due := [engine for engine in engines if result.is_due(engine, settings)]:
-        number = next(rounds)
-        print(f"  run {number}   " if number else "  warm-up ", end="", flush=True)
-        for engine in due:
-            measure = partial(workers[MODULES[engine]].measure, engine, query, settings.limit)
-            said = (
-                _record(result, engine, measure())
-                if number
-                else _warm_up(result, engine, measure, warm_up)
-            )
-            print(f"  {engine} {said}", end="", flush=True)
+    measures = {
+        engine: partial(workers[MODULES[engine]].measure, engine, query, settings.limit)
+        for engine in engines
+    }
+    print(f"\n{'  '.join((query.name, *query.facts.values()))}\n  warm-up ", end="", flush=True)
+    for engine, measure in measures.items():
+        print(f"  {engine} {_warm_up(result, engine, measure, warm_up)}", end="", flush=True)
+    print()
+    for number in range(1, MOST_ROUNDS + 1):
+        print(f"  run {number}   ", end="", flush=True)
+        for engine, measure in measures.items():
+            if engine not in result.not_run:
+                print(f"  {engine} {_record(result, engine, measure())}", end="", flush=True)
         print()
+        if number >= settings.runs and result.seconds(*engines) >= TIMED_SECONDS:
+            break
     return result
 
 

@@ -28,9 +28,9 @@ SCAN = "scan"
 WARM_UP_SECONDS = 1.0
 FIRST_WARM_UP_SECONDS = 10.0
 
-# It is timed for so long, but for no more runs than this.
-TIMED_SECONDS = 1.5
-MOST_RUNS = 15
+# All engines together are timed for so long, but for no more rounds than this.
+TIMED_SECONDS = 8.0
+MOST_ROUNDS = 15
 
 
 @dataclass
@@ -50,15 +50,9 @@ class Result:
         if answer != self.answer:
             raise ValueError(f"{self.query.name}: {engine} gave {answer}, not {self.answer}")
 
-    def seconds(self, engine: str) -> float:
-        """What the engine's runs took together."""
-        return sum(run.seconds for run in self.executions.get(engine, []))
-
-    def is_due(self, engine: str, settings: Settings) -> bool:
-        """Whether the engine has to run the query once more."""
-        runs = len(self.executions.get(engine, []))
-        short = self.seconds(engine) < TIMED_SECONDS and runs < MOST_RUNS
-        return engine not in self.not_run and (runs < settings.runs or short)
+    def seconds(self, *engines: str) -> float:
+        """What the engines' runs took together."""
+        return sum(run.seconds for engine in engines for run in self.executions.get(engine, []))
 
     def median(self, engine: str) -> float | None:
         """The engine's median seconds."""
@@ -109,9 +103,10 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
     lines = [
         f"# {suite.title}",
         "",
-        f"Seconds, median of at least {settings.runs} runs, more where they are short, after "
-        f"{WARM_UP_SECONDS:g} s of warm-up. {settings.threads} threads an engine, engines in turn "
-        f"within each query. Limit {settings.limit:g} s a run. "
+        f"Seconds, median of {settings.runs} runs or more, the same number for each engine of a "
+        f"query, in turn, after {WARM_UP_SECONDS:g} s of warm-up ({FIRST_WARM_UP_SECONDS:g} s ahead "
+        f"of the first query). {settings.threads} threads an engine. Limit {settings.limit:g} s a "
+        "run. "
         f"All engines gave the same answers: {suite.answer}.",
         "",
         suite.data,

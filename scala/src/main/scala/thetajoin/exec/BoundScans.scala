@@ -17,7 +17,8 @@ import thetajoin.rowstore.ThetaRelation
 
 /**
  * Where the index of a semi join is there before its probe side is read, as adaptive execution has it, the Parquet scan of the
- * probe side is told between which values its key has to lie: files and row groups outside of them are not read.
+ * probe side is told between which values its key has to lie: row groups outside of them are not read. The key is one column of
+ * whole numbers, dates or timestamps.
  */
 object BoundScans extends Rule[SparkPlan] with Logging {
   override def apply(plan: SparkPlan): SparkPlan = plan.transform {
@@ -38,11 +39,9 @@ object BoundScans extends Rule[SparkPlan] with Logging {
         val relation = stage.executeBroadcast[ThetaRelation]().value
         relation.index match {
           case index: KeyBounds if relation.always == 0 && index.least <= index.greatest =>
-            for {
-              least <- literal(index.least, key.dataType)
-              greatest <- literal(index.greatest, key.dataType)
-              probe <- push(join.left, key, least, greatest)
-            } yield probe
+            bounds(index, key.dataType).flatMap { case (least, greatest) =>
+              push(join.left, key, least, greatest)
+            }
           case _ => None
         }
       case _ => None
@@ -71,9 +70,13 @@ object BoundScans extends Rule[SparkPlan] with Logging {
     case _ => None
   }
 
-  /** The key under the scan's own name, if it is read from the files: a partition's value may differ from what they hold. */
+  /**
+   * The key under the scan's own name, if the files have it under that name: a partition's value may differ from what they hold, and a
+   * column that is found by its id from what they call so.
+   */
   private def column(scan: FileSourceScanExec, key: Attribute): Option[Attribute] =
-    scan.output.find { a =>
+    if (conf.parquetFieldIdReadEnabled) None
+    else scan.output.find { a =>
       a.exprId == key.exprId && scan.requiredSchema.fieldNames.contains(a.name) &&
       !scan.relation.partitionSchema.exists(field => conf.resolver(field.name, a.name))
     }
@@ -85,18 +88,25 @@ object BoundScans extends Rule[SparkPlan] with Logging {
     scan.makeCopy(arguments)
   }
 
-  /** A value of a type whose numbers are its order, if a pushed filter has it exactly. */
-  private def literal(value: Long, dataType: DataType): Option[Literal] = dataType match {
-    case ByteType => Some(Literal(value.toByte, dataType))
-    case ShortType => Some(Literal(value.toShort, dataType))
-    case IntegerType => Some(Literal(value.toInt, dataType))
-    case LongType => Some(Literal(value, dataType))
-    case DateType if isModern(value) => Some(Literal(value.toInt, dataType))
-    case TimestampType if isModern(Math.floorDiv(value, MICROS_PER_DAY)) =>
-      Some(Literal(value, dataType))
-    case _ => None
+  /**
+   * A bound of a type whose numbers are its order, if a pushed filter has it as it is. Narrower numbers may be cut off when they are
+   * read. Filters take dates through Java's type, where some zones have left a day out: a bound is a day wider.
+   */
+  private def bounds(index: KeyBounds, dataType: DataType): Option[(Literal, Literal)] = {
+    val (least, greatest) = (index.least, index.greatest)
+    dataType match {
+      case IntegerType => Some((Literal(least.toInt), Literal(greatest.toInt)))
+      case LongType => Some((Literal(least), Literal(greatest)))
+      case DateType if isModern(least) && isModern(greatest) =>
+        Some((Literal((least - 1).toInt, dataType), Literal((greatest + 1).toInt, dataType)))
+      case TimestampType if isModern(day(least)) && isModern(day(greatest)) =>
+        Some((Literal(least, dataType), Literal(greatest, dataType)))
+      case _ => None
+    }
   }
 
-  /** Whether all calendars agree on a day, which pushed filters take through Java's types: years 1900 to 9999. */
-  private def isModern(day: Long): Boolean = day >= -25567L && day <= 2932896L
+  private def day(micros: Long): Long = Math.floorDiv(micros, MICROS_PER_DAY)
+
+  /** Whether all calendars agree on a day: from 1900 to 9999, but for a day at each end. */
+  private def isModern(day: Long): Boolean = day > -25567L && day < 2932896L
 }

@@ -20,9 +20,13 @@ private[existence] final class DistinctLongsBuilder extends IndexBuilder {
   override def finish(): OrderedIndex = OrderedIndex(keys.table(), firsts.result())
 }
 
-/** A growing set of 64-bit numbers, by open addressing. Zero marks a free slot, and is kept beside them. */
-final class LongSet {
-  private var slots = new Array[Long](1 << 10)
+/**
+ * A growing set of 64-bit numbers, by open addressing. Zero marks a free slot, and is kept beside them.
+ *
+ * @param expected how many are to come: numbers in the order of another set's slots would crowd a smaller one
+ */
+final class LongSet(expected: Int = 0) {
+  private var slots = new Array[Long](math.max(1 << 10, LongHash.capacity(expected)))
   private var shift = LongHash.shift(slots.length)
   private var used = 0
   private var hasZero = false

@@ -46,7 +46,7 @@ private[existence] final class KeyFilter(words: Array[Long]) extends Serializabl
 
 private[existence] object KeyFilter {
 
-  /** For a number of keys: at most one bit of eight is set. */
+  /** For a number of keys: at most one bit of eight is set, unless they are more than a table of this kind holds. */
   def of(keys: Int): KeyFilter =
     new KeyFilter(new Array[Long](math.min(
       LongHash.capacity(keys) / (java.lang.Long.SIZE / 4),

@@ -131,7 +131,7 @@ private final class LongKeys(keys: Array[Long], numbered: Boolean) extends Seria
   private def readResolve(): AnyRef =
     if (numbered) LongTable.numbered(keys)
     else {
-      val set = new LongSet
+      val set = new LongSet(keys.length)
       keys.foreach(set.add(_): Unit)
       set.table()
     }

@@ -9,35 +9,44 @@ import java.util.concurrent.ConcurrentHashMap
  * @param words of the distinct keys, one after another; the last of each is its mask
  */
 final class NullAwareNumbers(spec: NullAwareSpec, words: Array[Long]) extends NumbersIndex {
+  import NullAwareNumbers._
+
   private val width = spec.columns + 1
-  @transient private lazy val masks = keys.map(maskAt).distinct.toArray
+  @transient private lazy val keysByMask =
+    Iterator.range(0, words.length, width).toArray.groupBy(key => words(key + spec.columns))
   @transient private lazy val tests = new ConcurrentHashMap[Long, MaskTest]
-  @transient @volatile private var latest: MaskTest = _
+  @transient private lazy val recent = new Array[MaskTest](Recent)
 
   override def bytes: Long = 8L * words.length
 
   /** Position 0 for every key that is here: any will do. */
   override def find(numbers: Array[Long]): Int = {
     val mask = numbers(spec.columns)
-    var test = latest
+    val place = mask.toInt & (Recent - 1)
+    var test = recent(place)
     if (test == null || test.probeMask != mask) {
       test = tests.computeIfAbsent(mask, newTest(_))
-      latest = test
+      recent(place) = test
     }
     if (test.contains(numbers)) 0 else -1
   }
 
-  private def keys = Iterator.range(0, words.length, width)
-
-  private def maskAt(key: Int): Long = words(key + spec.columns)
-
   private def newTest(probeMask: Long): MaskTest =
-    new MaskTest(probeMask, masks.map(mask => table(mask, mask | probeMask)))
+    new MaskTest(
+      probeMask,
+      keysByMask.iterator.map { case (mask, keys) => table(keys, mask | probeMask) }.toArray
+    )
 
-  private def table(mask: Long, ignored: Long): NumbersTable = {
+  private def table(keys: Array[Int], ignored: Long): NumbersTable = {
     val kept = Array.tabulate(spec.columns)(i => if (spec.compares(i, ignored)) -1L else 0L)
-    NumbersTable(words, keys.filter(maskAt(_) == mask).toArray, kept)
+    NumbersTable(words, keys, kept)
   }
+}
+
+private object NullAwareNumbers {
+
+  /** Tests that are at hand without a look into the map, by the lowest bits of their masks. */
+  final val Recent = 64
 }
 
 /** For probe rows of one mask: a table for each mask of the build rows. */

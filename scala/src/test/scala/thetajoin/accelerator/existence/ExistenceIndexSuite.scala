@@ -187,7 +187,7 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         key.setLong(0, value)
         builder.add(key)
       }
-      val table = builder.finish().index.asInstanceOf[LongTable]
+      val table = sent(builder.finish()).index.asInstanceOf[LongTable]
       assert(keys.forall(table.contains))
       assert(!keys.exists(key => step > 1 && table.contains(key + 1)))
       assert(table.bytes <= 50000 * 32)
