@@ -104,9 +104,8 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
         f"# {suite.title}",
         "",
         f"Seconds, median of {settings.runs} runs or more, the same number for each engine of a "
-        f"query, in turn, after {WARM_UP_SECONDS:g} s of warm-up ({FIRST_WARM_UP_SECONDS:g} s ahead "
-        f"of the first query). {settings.threads} threads an engine. Limit {settings.limit:g} s a "
-        "run. "
+        f"query, in turn, after {WARM_UP_SECONDS:g} s of warm-up ({FIRST_WARM_UP_SECONDS:g} s for "
+        f"the first query). {settings.threads} threads an engine, limit {settings.limit:g} s. "
         f"All engines gave the same answers: {suite.answer}.",
         "",
         suite.data,
