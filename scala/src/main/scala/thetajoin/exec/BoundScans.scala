@@ -8,8 +8,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_DAY
 import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.execution.thetabridge.ScanFilters
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.types._
+
+import org.apache.parquet.hadoop.ParquetInputFormat
 
 import thetajoin.accelerator.KeyBounds
 import thetajoin.condition.OrderedLong
@@ -53,11 +56,11 @@ object BoundScans extends Rule[SparkPlan] with Logging {
       least: Literal,
       greatest: Literal
   ): Option[SparkPlan] = plan match {
-    case scan: FileSourceScanExec if scan.relation.fileFormat.isInstanceOf[ParquetFileFormat] =>
+    case scan: FileSourceScanExec
+        if scan.relation.fileFormat.isInstanceOf[ParquetFileFormat] &&
+          !scan.dataFilters.exists(ScanFilters.isPushed) =>
       column(scan, key).map { column =>
-        val bounds =
-          Seq(GreaterThanOrEqual(column, least), LessThanOrEqual(column, greatest))
-        withDataFilters(scan, scan.dataFilters ++ bounds)
+        withBounds(scan, GreaterThanOrEqual(column, least), LessThanOrEqual(column, greatest))
       }
     case filter: FilterExec if filter.condition.deterministic =>
       push(filter.child, key, least, greatest).map(child => filter.withNewChildren(Seq(child)))
@@ -81,11 +84,22 @@ object BoundScans extends Rule[SparkPlan] with Logging {
       !scan.relation.partitionSchema.exists(field => conf.resolver(field.name, a.name))
     }
 
-  /** Spark versions differ in the constructor. */
-  private def withDataFilters(scan: FileSourceScanExec, filters: Seq[Expression]): SparkPlan = {
-    val arguments = scan.productIterator.map(_.asInstanceOf[AnyRef]).toArray
-    arguments(scan.productElementNames.indexOf("dataFilters")) = filters
-    scan.makeCopy(arguments)
+  /**
+   * Bounds are compared with statistics, not with dictionaries: where they rule nothing out, as among keys without an order, all of
+   * those would be read and decoded for it. No other filter may have a use for them then. Spark versions differ in the constructor of the scan.
+   */
+  private def withBounds(scan: FileSourceScanExec, bounds: Expression*): SparkPlan = {
+    val relation = scan.relation
+    val options = relation.options + (ParquetInputFormat.DICTIONARY_FILTERING_ENABLED -> "false")
+    val changed = Map(
+      "relation" -> relation.copy(options = options)(relation.sparkSession),
+      "dataFilters" -> (scan.dataFilters ++ bounds)
+    )
+    val arguments = scan.productElementNames.zip(scan.productIterator).map {
+      case (name, argument) =>
+        changed.getOrElse(name, argument).asInstanceOf[AnyRef]
+    }
+    scan.makeCopy(arguments.toArray)
   }
 
   /**

@@ -59,6 +59,11 @@ class BoundScansSuite extends AnyFunSuite with SharedSession {
     assert(scanned(s"SELECT y FROM $renamed LEFT SEMI JOIN few ON y = i") == rows)
   }
 
+  test("a scan whose own filter may need the dictionaries is left alone") {
+    val below = "(SELECT * FROM sorted WHERE l >= 0) AS p"
+    assert(scanned(s"SELECT count(*) FROM $below LEFT SEMI JOIN few ON p.i = few.i") == rows)
+  }
+
   test("joins that keep rows without a match read all") {
     assert(scanned("SELECT count(*) FROM sorted LEFT ANTI JOIN few ON sorted.l = few.l") == rows)
     val numbered = "(SELECT l, monotonically_increasing_id() AS x FROM sorted) AS p"
