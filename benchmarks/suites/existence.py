@@ -100,6 +100,10 @@ _BIG_TEXT = _outer("big_text", 4_000_000, _TEXT.format("(i * 2654435761) % 40000
 _SMALL_TEXT = Parquet("small_text", 100_000, f"{_TEXT.format('i * 4')} AS k, i AS v")
 _FAN = Parquet("fan", 100_000, f"{_int('i % 1000')} AS k, (i * 2654435761) % 4000000 AS w")
 _FAN_OUTER = _outer("fan_outer", 4_000_000, _int(f"{_SPREAD} % 2000"))
+# Of 200 pairs with equal keys one has the larger w: most of a key's rows are looked at in vain.
+_FAN_RARE = Parquet(
+    "fan_rare", 1_000_000, f"{_int(f'{_SPREAD} % 1000')} AS k, 3960000 + i % 40000 AS v"
+)
 _LARGE_FAN = _inner("large_fan", 10_000_000, _int(f"{_SPREAD} % 100000 * 10"))
 _PAIRS = Parquet("pairs", 1_000_000, "i % 1000 AS a, i // 1000 AS b, i AS v")
 _FEW_PAIRS = Parquet("few_pairs", 1_000, "i AS a, i AS b")
@@ -118,6 +122,7 @@ _LARGE = (
     ExistenceQuery(name="small_semi", outer=_SMALL, inner=_BIG, target=0.65),
     ExistenceQuery(name="small_anti", outer=_SMALL, inner=_BIG, negated=True, target=0.65),
     *_both("residual", outer=_FAN_OUTER, inner=_FAN, residual="i.w > o.v"),
+    *_both("rare", outer=_FAN_RARE, inner=_FAN, residual="i.w > o.v"),
     *_both("text", outer=_BIG_TEXT, inner=_SMALL_TEXT, scanned=_TEXT_SCANNED),
     *_both("small_text", outer=_SMALL_TEXT, inner=_BIG_TEXT, scanned=_TEXT_SCANNED),
     *_both("large_fan", outer=_BIG, inner=_LARGE_FAN),
