@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.SharedSession
 
+/** What scans read below joins whose rows are Spark's. */
 class BoundScansSuite extends AnyFunSuite with SharedSession {
   private val rows = 100000L
   private val keys = Seq("l", "i", "d", "t")
