@@ -49,12 +49,14 @@ class Condition:
     """A predicate. `holds` decides it in Python in three-valued logic, where that is known to be Spark's.
 
     `portable` says that DuckDB decides it as Spark does; `indexed`, that it alone makes a join run on a sorted
-    index; `equal`, that it alone makes an existence join run on an index of keys.
+    index; `equal`, that it alone makes an existence join run on an index of keys; `ranged`, that it makes a join
+    run on an index of intervals.
     """
 
     sql: str
     indexed: bool = False
     equal: bool = False
+    ranged: bool = False
     portable: bool = False
     holds: Truth | None = None
 
@@ -65,6 +67,14 @@ def _strict(op: str, left: Callable[[Row], Any], right: Callable[[Row], Any]) ->
         if op != "<=>" and (a is None or b is None):
             return None
         return bool(COMPARISONS[op](a, b))
+
+    return holds
+
+
+def _both(a: Truth, b: Truth) -> Truth:
+    def holds(l: Row, r: Row) -> bool | None:  # noqa: E741
+        found = (a(l, r), b(l, r))
+        return False if False in found else None if None in found else True
 
     return holds
 
@@ -112,6 +122,50 @@ def _compared(
         and (l == r or whole),
         holds=((lambda a, b: truth(b, a)) if flipped else truth) if whole else None,
     )
+
+
+# Points in intervals, intervals around points, overlaps, and two comparisons that are neither.
+RANGES = (
+    ("l.x {a} r.x", "l.x {b} r.y"),
+    ("r.x {a} l.x", "r.x {b} l.y"),
+    ("r.x {a} l.x", "r.y {b} l.y"),
+    ("l.x {a} r.y", "r.x {a} l.y"),
+    ("l.x {b} r.x", "l.y {b} r.y"),
+)
+
+
+@st.composite
+def ranges(draw: st.DrawFn, family: Family, l: Table, r: Table) -> Condition:  # noqa: E741
+    """Two comparisons of columns that hold values of one kind: `l.x >= r.x AND l.x < r.y` and the like."""
+    types = {l.x, l.y, r.x, r.y}
+    whole = types <= set(INTEGERS)
+    above, below = draw(st.sampled_from((">", ">="))), draw(st.sampled_from(("<", "<=")))
+    texts = [text.format(a=above, b=below) for text in draw(st.sampled_from(RANGES))]
+    truths = []
+    for text in texts:
+        first, op, second = text.split()
+        truths.append(_named(op, first, second))
+    return Condition(
+        " AND ".join(draw(st.permutations(texts))),
+        indexed=family.indexed,
+        ranged=whole,
+        portable=whole or (len(types) == 1 and l.x.duckdb is not None),
+        holds=_both(*truths) if whole else None,
+    )
+
+
+def _named(op: str, first: str, second: str) -> Truth:
+    """A comparison of columns such as `l.x`."""
+
+    def value(name: str, l: Row, r: Row) -> Any:  # noqa: E741
+        side, column = name.split(".")
+        return (l if side == "l" else r)[column]
+
+    def holds(l: Row, r: Row) -> bool | None:  # noqa: E741
+        a, b = value(first, l, r), value(second, l, r)
+        return None if a is None or b is None else bool(COMPARISONS[op](a, b))
+
+    return holds
 
 
 @st.composite
@@ -209,6 +263,16 @@ class Query:
         )
 
     @property
+    def ranged(self) -> bool:
+        """Whether the join must run on an index of intervals."""
+        return (
+            self._apart
+            and self.join not in (*EXISTENCE, *MEMBERSHIP)
+            and self.broadcast == BROADCASTS[0]
+            and any(c.ranged for c in self.conjuncts)
+        )
+
+    @property
     def _apart(self) -> bool:
         """Whether no two conjuncts are over the same columns. Spark may merge such, or see that they can't both hold."""
         columns = [name for c in self.conjuncts for name in "xyn" if f"l.{name}" in c.sql]
@@ -253,10 +317,11 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     parts: list[st.SearchStrategy[Condition]] = []
     for column, family, lt, rt in (("x", families[0], l.x, r.x), ("y", families[1], l.y, r.y)):
         parts += [comparisons(column, family, lt, rt)] * 2
-        if join in EXISTENCE or join in MEMBERSHIP:
-            parts += [equalities(column, family, lt, rt)] * 2
+        parts += [equalities(column, family, lt, rt)] * (1 if join in JOINS[:4] else 2)
         if family.conditions:
             parts.append(computed(column, family))
+    if families[0] is families[1]:
+        parts += [ranges(families[0], l, r)] * 3
     pair = st.one_of(*parts, residuals())
     conjuncts = [draw(st.one_of(*parts, alternatives(pair)))]
     conjuncts += draw(st.lists(st.one_of(pair, one_sided(), alternatives(pair)), max_size=3))

@@ -152,16 +152,20 @@ def test_explain_joins_prints_nothing(
     assert capsys.readouterr().out == ""
 
 
+LISTS = ("index", "residual", "passed_over", "notes")
+
+
 def test_explain_joins_says_what_the_sql_function_says(spark: SparkSession) -> None:
     query = """
-      SELECT * FROM range(5) AS a JOIN range(9) AS b ON a.id = b.id
+      SELECT /*+ RANGE_JOIN(c, 10) */ * FROM range(5) AS a JOIN range(9) AS b ON a.id = b.id
       JOIN range(7) AS c ON a.id < c.id AND (a.id + c.id) % 2 = 0
       LEFT JOIN (VALUES ("x, y"), ("it's")) AS d(s) ON d.s > concat(a.id, ", ')")
     """
     rows = spark.sql("SELECT * FROM thetajoin_explain(:query)", {"query": query}).collect()
     reports = thetajoin.explain_joins(spark.sql(query))
     assert len(reports) == 3
+    assert [bool(report.notes) for report in reports].count(True) == 1
     for row, report in zip(rows, reports, strict=True):
         for name, value in row.asDict().items():
-            expected = tuple(value or ()) if name in ("index", "residual", "passed_over") else value
+            expected = tuple(value or ()) if name in LISTS else value
             assert getattr(report, name) == expected

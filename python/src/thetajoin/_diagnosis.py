@@ -59,6 +59,8 @@ class JoinReport:
     """What to do about it."""
     passed_over: tuple[str, ...] = ()
     """Accelerators that were asked and would not serve the join, each with its code and why."""
+    notes: tuple[str, ...] = ()
+    """What else there is to know, e.g. that a part of a hint is not used."""
 
     @property
     def accelerated(self) -> bool:
@@ -158,6 +160,7 @@ _NOT_ACCELERATED = re.compile(
     re.DOTALL,
 )
 _PASSED_OVER = "\n    passed over: "
+_NOTE = "\n    note: "
 # A list is split at commas outside of brackets; string constants and quoted names hold anything.
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|`(?:``|[^`])*`|[(\[]|[)\]]|, |.", re.DOTALL)
 
@@ -173,8 +176,8 @@ def parse_section(explain: str) -> list[JoinReport]:
 
 
 def _report(block: str) -> JoinReport:
-    block, *lines = block.split(_PASSED_OVER)
-    passed_over = tuple(lines)
+    block, *notes = block.split(_NOTE)
+    block, *passed_over = block.split(_PASSED_OVER)
     if match := _ACCELERATED.fullmatch(block):
         return JoinReport(
             join_number=int(match["join_number"]),
@@ -185,7 +188,8 @@ def _report(block: str) -> JoinReport:
             build_side=match["build_side"],
             index=_conjuncts(match["index"]),
             residual=_conjuncts(match["residual"]),
-            passed_over=passed_over,
+            passed_over=tuple(passed_over),
+            notes=tuple(notes),
         )
     if match := _NOT_ACCELERATED.fullmatch(block):
         return JoinReport(
@@ -195,7 +199,8 @@ def _report(block: str) -> JoinReport:
             reason_code=match["reason_code"],
             reason=match["reason"],
             remedy=match["remedy"],
-            passed_over=passed_over,
+            passed_over=tuple(passed_over),
+            notes=tuple(notes),
         )
     raise _not_understood(f"EXPLAIN says of a join: {block!r}")
 

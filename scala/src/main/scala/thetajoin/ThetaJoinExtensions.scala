@@ -5,11 +5,13 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, ThetaJoinStrategy}
+import thetajoin.planner.ResolveThetaHints
 import thetajoin.report.ExplainFunction
 
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectHintResolutionRule(_ => ResolveThetaHints)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)
     extensions.injectColumnar(_ =>
       new ColumnarRule {

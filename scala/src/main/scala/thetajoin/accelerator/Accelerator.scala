@@ -185,6 +185,11 @@ trait LongProber { this: Prober =>
   def probe(key: Long): Unit
 }
 
+/** A prober whose keys are all numbers of 64 bits, which generated code hands over in an array that it uses again for the next row. */
+trait LongsProber { this: Prober =>
+  def probe(key: Array[Long]): Unit
+}
+
 /**
  * A prober whose only key is a string or binary, which generated code hands over where it lies, as for
  * [[BytesMembership]].

@@ -9,6 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.accelerator.existence.ExistenceAccelerator
+import thetajoin.accelerator.interval.IntervalAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
 
@@ -25,6 +26,7 @@ object Registry {
   /** The built-in accelerators, one line each. */
   val builtIn: Seq[Accelerator] = Seq(
     ExistenceAccelerator,
+    IntervalAccelerator,
     PiecewiseAccelerator,
     NestedLoopAccelerator
   )

@@ -38,6 +38,7 @@ object ConditionAnalysis {
     case OrderedBy(l, operator, r) =>
       direct(source, l, operator, r, sides)
         .orElse(LinearIsolation.isolate(source, l, operator, r, sides))
+        .orElse(distance(source, l, operator, r, sides))
         .getOrElse(Opaque(source))
     case _ => Opaque(source)
   }
@@ -53,6 +54,24 @@ object ConditionAnalysis {
 
   private def oneSided(e: Expression, isLeft: Boolean): Conjunct =
     if (Safety.cannotFail(e)) OneSided(e, if (isLeft) BuildLeft else BuildRight) else Opaque(e)
+
+  private def distance(
+      source: Expression,
+      l: Expression,
+      operator: Operator,
+      r: Expression,
+      sides: Sides
+  ): Option[Distance] = (l, operator, r) match {
+    case (Abs(difference, _), Operator.Less | Operator.LessOrEqual, most) =>
+      for {
+        upper <- LinearIsolation.isolate(source, difference, operator, most, sides)
+        least = UnaryMinus(most)
+        lower <- LinearIsolation.isolate(source, difference, operator.flipped, least, sides)
+      } yield Distance(source, lower, upper)
+    case (_, Operator.Greater | Operator.GreaterOrEqual, _: Abs) =>
+      distance(source, r, operator.flipped, l, sides)
+    case _ => None
+  }
 
   private def direct(
       source: Expression,

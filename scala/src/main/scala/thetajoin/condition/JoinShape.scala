@@ -20,7 +20,10 @@ final case class JoinShape(
     joinType: JoinType,
     conjuncts: Seq[Conjunct]
 ) {
-  def comparisons: Seq[Comparison] = conjuncts.collect { case c: Comparison => c }
+  def comparisons: Seq[Comparison] = conjuncts.collect {
+    case c: Comparison => Seq(c)
+    case d: Distance => Seq(d.lower, d.upper)
+  }.flatten
   def equiKeys: Seq[EquiKey] = conjuncts.collect { case k: EquiKey => k }
   def nullAwareKeys: Seq[NullAwareKey] = conjuncts.collect { case k: NullAwareKey => k }
 }
@@ -50,6 +53,10 @@ final case class Comparison(
     case BuildRight => (right, operator.flipped, left)
   }
 }
+
+/** `abs(difference) <= distance` between the sides: where it holds, so do two comparisons, of which none is exact. */
+final case class Distance(source: Expression, lower: Comparison, upper: Comparison)
+    extends Conjunct
 
 /**
  * `left = right`, or `left <=> right` if `nullSafe`, where `left` reads columns of the left side alone and `right` of the

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.accelerator.{BytesProber, LongProber}
+import thetajoin.accelerator.{BytesProber, LongProber, LongsProber}
 import thetajoin.rowstore.ThetaRelation
 
 /**
@@ -21,6 +21,10 @@ final class Candidates(relation: ThetaRelation) {
   }
   private val bytesProber = prober match {
     case p: BytesProber => p
+    case _ => null
+  }
+  private val longsProber = prober match {
+    case p: LongsProber => p
     case _ => null
   }
   private lazy val longKey = new SpecificInternalRow(Seq(LongType))
@@ -52,6 +56,12 @@ final class Candidates(relation: ThetaRelation) {
   /** For a string or binary as the only key, if the prober is a [[BytesProber]]. */
   def probe(base: AnyRef, offset: Long, size: Int): Unit = {
     bytesProber.probe(base, offset, size)
+    state = Index
+  }
+
+  /** For keys that are all numbers, if the prober is a [[LongsProber]]. */
+  def probe(key: Array[Long]): Unit = {
+    longsProber.probe(key)
     state = Index
   }
 

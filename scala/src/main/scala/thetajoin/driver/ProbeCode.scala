@@ -74,7 +74,7 @@ private[driver] final class ProbeCode(
       case (Membership.OfBytes(_), Seq(key)) if isBytes(key.dataType) =>
         of(key)(bytes(_, key.dataType))
       case (Membership.OfLongs(_), keys) =>
-        longs(keys.map(ExpressionCode(ctx, _, schema, probe)), index, found)
+        longs(keys, probe)(numbers => s"$found = $index.contains($numbers);", orElse = "")
       case (_, keys) =>
         val row = ExpressionCode.row(ctx, keys, schema, probe)
         val place =
@@ -85,20 +85,25 @@ private[driver] final class ProbeCode(
   }
 
   /** Several numbers are handed over in an array that is used for every row. */
-  private def longs(keys: Seq[ExprCode], index: String, found: String): String = {
+  private def longs(keys: Seq[Expression], probe: Seq[ExprCode])(
+      use: String => String,
+      orElse: String
+  ): String = {
+    val values = keys.map(ExpressionCode(ctx, _, schema, probe))
     val numbers = ctx.addMutableState(
       "long[]",
       "numbers",
-      v => s"$v = new long[${keys.size}];",
+      v => s"$v = new long[${values.size}];",
       forceInline = true
     )
-    val stores = keys.zipWithIndex.map { case (k, i) => s"$numbers[$i] = (long) ${k.value};" }
+    val stores = values.zipWithIndex.map { case (k, i) => s"$numbers[$i] = (long) ${k.value};" }
+    val otherwise = if (orElse.isEmpty) "" else s"else {\n$orElse\n}"
     s"""
-       |${keys.map(_.code).mkString("\n")}
-       |if (!(${keys.map(_.isNull).mkString(" || ")})) {
+       |${values.map(_.code).mkString("\n")}
+       |if (!(${values.map(_.isNull).mkString(" || ")})) {
        |  ${stores.mkString("\n")}
-       |  $found = $index.contains($numbers);
-       |}""".stripMargin
+       |  ${use(numbers)}
+       |} $otherwise""".stripMargin
   }
 
   /** Where the bytes of a value are. */
@@ -133,6 +138,8 @@ private[driver] final class ProbeCode(
       val k = ExpressionCode(ctx, key, schema, probe)
       s"${k.code}\n" +
         unlessNull(k.isNull.toString, s"$candidates.probe(${bytes(k, key.dataType)});")
+    case keys if keys.nonEmpty && relation.takesLongs =>
+      longs(keys, probe)(numbers => s"$candidates.probe($numbers);", s"$candidates.none();")
     case keys =>
       val row = ExpressionCode.row(ctx, keys, schema, probe)
       s"${row.code}\n" + unlessNull(anyNull(row, keys), s"$candidates.probe(${row.value});")

@@ -7,7 +7,8 @@ import thetajoin.accelerator.{
   BytesProber,
   JoinIndex,
   LongMembership,
-  LongsMembership
+  LongsMembership,
+  LongsProber
 }
 import thetajoin.rowstore.ThetaRelation
 
@@ -62,6 +63,9 @@ private[driver] final class RelationCode(
 
   /** Whether the index takes a string or binary where it lies. */
   lazy val takesBytes: Boolean = sample.index.newProber().isInstanceOf[BytesProber]
+
+  /** Whether the index takes keys that are all numbers as such. */
+  lazy val takesLongs: Boolean = sample.index.newProber().isInstanceOf[LongsProber]
 
   def newColumns(): BuildColumns =
     new BuildColumns(ctx, sample.store, task.stored, relation)

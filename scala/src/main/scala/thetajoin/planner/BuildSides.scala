@@ -48,7 +48,10 @@ private[thetajoin] object BuildSides {
   private def asksForCartesian(hint: JoinHint): Boolean =
     (hint.leftHint ++ hint.rightHint).flatMap(_.strategy).exists(_ == SHUFFLE_REPLICATE_NL)
 
-  private def hinted(join: Join): Option[BuildSide] = {
+  /** The side that a hint says, else the one that suits the join type. */
+  private[planner] def chosen(join: Join): BuildSide = hinted(join).getOrElse(preferred(join))
+
+  private[planner] def hinted(join: Join): Option[BuildSide] = {
     def broadcast(hint: Option[HintInfo]) = hint.flatMap(_.strategy).contains(BROADCAST)
     (broadcast(join.hint.leftHint), broadcast(join.hint.rightHint)) match {
       case (true, true) => Some(smaller(join))
@@ -58,25 +61,30 @@ private[thetajoin] object BuildSides {
     }
   }
 
-  /**
-   * The side whose rows need not be preserved, unless it is large and the other is smaller: building the preserved
-   * side costs a second look at the probe side, to find build rows without a match.
-   */
   private def bySize(join: Join, conf: SQLConf): Either[Reason, BuildSide] = {
     val limit = Settings.bytes(Settings.BroadcastMaxBytes, conf)
-    val natural = join.joinType match {
-      case RightOuter => BuildLeft
-      case _: InnerLike | FullOuter => smaller(join)
-      case _ => BuildRight
-    }
-    val side = if (size(join, natural) <= SmallEnough) natural else smaller(join)
+    val side = preferred(join)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
-    if (size(join, side) <= limit || !join.joinType.isInstanceOf[InnerLike]) Right(side)
+    val isForced = ThetaHint.of(join).nonEmpty
+    if (size(join, side) <= limit || isForced || !join.joinType.isInstanceOf[InnerLike]) Right(side)
     else
       Left(ReasonCode.BuildTooLarge(
         s"left ${join.left.stats.sizeInBytes} bytes, right ${join.right.stats.sizeInBytes} bytes, " +
           s"limit $limit bytes"
       ))
+  }
+
+  /**
+   * The side whose rows need not be preserved, unless it is large and the other is smaller: building the preserved
+   * side costs a second look at the probe side, to find build rows without a match.
+   */
+  private[planner] def preferred(join: Join): BuildSide = {
+    val natural = join.joinType match {
+      case RightOuter => BuildLeft
+      case _: InnerLike | FullOuter => smaller(join)
+      case _ => BuildRight
+    }
+    if (size(join, natural) <= SmallEnough) natural else smaller(join)
   }
 
   private def smaller(join: Join): BuildSide =

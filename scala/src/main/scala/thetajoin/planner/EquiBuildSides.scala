@@ -7,34 +7,67 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
+import thetajoin.condition.JoinShape
 import thetajoin.driver.JoinRole
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Which side of a join on equal keys is broadcast. Only existence joins are taken: the others need all rows of a key, and
- * Spark's own joins serve them. The limits are those of Spark's own broadcast joins.
+ * Which side of a join on equal keys is broadcast. Existence joins are taken, and others that compare more than the keys: where all
+ * rows of a key are needed, Spark's own joins serve. The limits are those of Spark's own broadcast joins, but for
+ * [[RangeBytes]].
  */
 private[planner] object EquiBuildSides {
 
-  def choose(join: Join, conf: SQLConf): Either[Reason, Placement] =
-    if (!JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)) Left(equiKeys(join))
+  def choose(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Placement] = {
+    val isExistence = JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)
+    val isForced = ThetaHint.of(join).nonEmpty
+    if (!isExistence && shape.comparisons.isEmpty && !isForced) Left(equiKeys(join))
     else
       BuildSides.broadcastAlready(join).map(_.map(Placement.Broadcast)).getOrElse {
-        val sides =
-          Seq(BuildRight, BuildLeft).filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
-        val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
         shuffleHint(join) match {
           case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
-          case None =>
-            hinted.orElse(sides.find(fits(join, _, conf))) match {
-              case Some(BuildLeft) => Right(Placement.Broadcast(BuildLeft))
-              case _ if prunesPartitions(join) => Left(equiKeys(join))
-              case Some(side) => Right(Placement.Broadcast(side))
-              case None if !mayBroadcast(join, conf) || hasBuckets(join) => Left(equiKeys(join))
-              case None => Right(shuffle(join, conf))
-            }
+          case None if isExistence => ofExistence(join, conf)
+          case None if isForced => Right(Placement.Broadcast(BuildSides.chosen(join)))
+          case None => ofPairs(join, shape, conf)
         }
       }
+  }
+
+  private def ofExistence(join: Join, conf: SQLConf): Either[Reason, Placement] = {
+    val sides = broadcastable(join, Seq(BuildRight, BuildLeft))
+    val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
+    hinted.orElse(sides.find(fits(join, _, conf))) match {
+      case Some(BuildLeft) => Right(Placement.Broadcast(BuildLeft))
+      case _ if prunesPartitions(join) => Left(equiKeys(join))
+      case Some(side) => Right(Placement.Broadcast(side))
+      case None if !mayBroadcast(join, conf) || hasBuckets(join) => Left(equiKeys(join))
+      case None => Right(shuffle(join, conf))
+    }
+  }
+
+  private def ofPairs(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Placement] = {
+    val ranged = shape.comparisons.size > 1 && mayBroadcast(join, conf) && !hasBuckets(join)
+    def isSmall(side: BuildSide) =
+      fits(
+        join,
+        side,
+        conf
+      ) || ranged && BuildSides.built(join, side).stats.sizeInBytes <= RangeBytes
+    val preferred = broadcastable(join, Seq(BuildSides.preferred(join))).filter(isSmall)
+    BuildSides.hinted(join).orElse(preferred.headOption) match {
+      case Some(side) if !prunesPartitions(join) => Right(Placement.Broadcast(side))
+      case _ => Left(equiKeys(join))
+    }
+  }
+
+  private def broadcastable(join: Join, sides: Seq[BuildSide]): Seq[BuildSide] =
+    sides.filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
+
+  /**
+   * The bytes up to which a side is broadcast where two comparisons choose among the rows of a key: moving so many costs less than
+   * looking at all pairs of a key.
+   */
+  private val RangeBytes = BigInt(64L << 20)
 
   def equiKeys(join: Join): Reason = {
     val keys = join match {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.accelerator.{Accelerator, KeyErrors, Offer, Registry}
-import thetajoin.condition.{ConditionAnalysis, JoinShape, OneSided}
+import thetajoin.condition.{ConditionAnalysis, Conjunct, JoinShape, OneSided}
 import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -25,12 +25,18 @@ object Planner {
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
       case None =>
+        val shape = ConditionAnalysis.shape(
+          join.left.output,
+          join.right.output,
+          join.joinType,
+          join.condition
+        )
         val placement =
-          if (hasEquiKeys(join)) EquiBuildSides.choose(join, conf)
+          if (hasEquiKeys(join)) EquiBuildSides.choose(join, shape, conf)
           else BuildSides.choose(join, conf).map(Placement.Broadcast)
         placement match {
           case Left(reason) => Decision(Left(reason))
-          case Right(placement) => accelerate(join, placement, conf)
+          case Right(placement) => accelerate(join, shape, placement, conf)
         }
     }
 
@@ -38,6 +44,8 @@ object Planner {
     val condition = join.condition
     val resumes = BuildSides.isOurBroadcast(join.left) || BuildSides.isOurBroadcast(join.right)
     if (resumes) None
+    else if (ThetaHint.of(join).exists(_.forbids))
+      Some(ReasonCode.Hinted(ThetaHint.Never))
     else if (!Settings.boolean(Settings.Enabled, conf))
       Some(ReasonCode.Disabled(s"${Settings.Enabled.key}=false"))
     else if (join.isStreaming) Some(ReasonCode.Streaming())
@@ -58,18 +66,23 @@ object Planner {
 
   private def hasEquiKeys(join: Join): Boolean = ExtractEquiJoinKeys.unapply(join).isDefined
 
-  private def accelerate(join: Join, placement: Placement, conf: SQLConf): Decision = {
-    val side = placement.buildSide
-    val shape =
-      ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
-    val answers = Registry.accelerators(conf).map(a => a -> answer(a, shape, side, conf))
+  private def accelerate(
+      join: Join,
+      shape: JoinShape,
+      placement: Placement,
+      conf: SQLConf
+  ): Decision = {
+    val role = JoinRole.of(join.joinType, placement.buildSide).get
+    val hints = ThetaHint.of(join)
+    val answers =
+      Registry.accelerators(conf).map(a => a -> answer(a, shape, role, placement, hints, conf))
     val refused = answers.collect { case (a, Left(reason)) => Loser(a.id, reason) }
     val offers = answers.collect { case (a, Right(offer)) => (a, offer) }.sortBy {
       case (_, offer) => offer.cost
     }
     offers match {
       case (best, offer) +: _ =>
-        val chosen = choice(join, shape, placement, best, offer)
+        val chosen = choice(join, shape, placement, role, best, offer)
         if (suits(placement, chosen)) Decision(Right(chosen), refused)
         else Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ if shape.equiKeys.nonEmpty => Decision(Left(EquiBuildSides.equiKeys(join)), refused)
@@ -80,18 +93,35 @@ object Planner {
   private def answer(
       accelerator: Accelerator,
       shape: JoinShape,
-      side: BuildSide,
+      role: JoinRole,
+      placement: Placement,
+      hints: Seq[ThetaHint],
       conf: SQLConf
   ): Either[Reason, Offer] = {
+    val side = placement.buildSide
     val switch = Settings.acceleratorEnabled(accelerator.id)
     if (!Settings.boolean(switch, conf))
       Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
+    else if (hints.exists(_.accelerator.exists(_ != accelerator.id)))
+      Left(ReasonCode.Hinted(hints.map(_.toString).distinct.mkString(" ")))
     else
       accelerator.offer(shape, side).filterOrElse(
         offer => shape.equiKeys.forall(key => offer.served.contains(key.source)),
         ReasonCode.EquiKeys("this accelerator does not use them")
+      ).filterOrElse(
+        offer =>
+          shape.equiKeys.isEmpty || hints.nonEmpty || role.isExistence ||
+            offer.served.size > shape.equiKeys.size,
+        ReasonCode.EquiKeys("this accelerator uses nothing else")
+      ).map(offer =>
+        if (role.oneRowAtMost) accelerator.forExistence(offer, paired(shape), side)
+        else offer
       )
   }
+
+  /** The conjuncts that read both sides. */
+  private def paired(shape: JoinShape): Seq[Conjunct] =
+    shape.conjuncts.filterNot(_.isInstanceOf[OneSided])
 
   /** In a shuffle by key there are keys and nothing else. */
   private def suits(placement: Placement, choice: Choice): Boolean = placement match {
@@ -106,24 +136,20 @@ object Planner {
       join: Join,
       shape: JoinShape,
       placement: Placement,
+      role: JoinRole,
       accelerator: Accelerator,
       offer: Offer
   ): Choice = {
     val side = placement.buildSide
-    val role = JoinRole.of(join.joinType, side).get
-    val (ofBuild, others) = shape.conjuncts.partition {
-      case OneSided(_, of) => of == side
-      case _ => false
-    }
-    val (ofProbe, paired) = others.partition(_.isInstanceOf[OneSided])
-    val taken = if (role.oneRowAtMost) accelerator.forExistence(offer, paired, side) else offer
-    val checked = taken.checked(paired)
+    val (ofBuild, ofProbe) =
+      shape.conjuncts.collect { case o: OneSided => o }.partition(_.side == side)
+    val checked = offer.checked(paired(shape))
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
     Choice(
       accelerator.id,
       placement,
       role,
-      taken,
+      offer,
       ofProbe.map(_.source),
       ofBuild.map(_.source),
       checked.map(_.source),

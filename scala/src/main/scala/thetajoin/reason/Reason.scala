@@ -56,8 +56,8 @@ object ReasonCode {
   case object Hinted
       extends ReasonCode(
         "HINTED",
-        "A hint asks for a Cartesian product",
-        "Remove the SHUFFLE_REPLICATE_NL hint."
+        "A hint asks for another join",
+        "Remove the hint, or the accelerator that it names."
       )
   case object KeyCollation
       extends ReasonCode(
@@ -94,6 +94,12 @@ object ReasonCode {
         "NO_EQUI_KEY",
         "No conjunct compares an expression of one side with an expression of the other by =",
         "Nothing to do unless the sides are meant to be equal in something."
+      )
+  case object NoSecondComparison
+      extends ReasonCode(
+        "NO_SECOND_COMPARISON",
+        "There is one comparison of numbers, dates or timestamps between the sides at most, and no equal key",
+        "Nothing to do unless the condition has a second one, of another type."
       )
   case object Nondeterministic
       extends ReasonCode(
@@ -152,6 +158,7 @@ object ReasonCode {
     NoAccelerator,
     NoComparison,
     NoEquiKey,
+    NoSecondComparison,
     Nondeterministic,
     NullAwareAnti,
     PlanningFailed,

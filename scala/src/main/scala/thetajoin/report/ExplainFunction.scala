@@ -23,7 +23,7 @@ object ExplainFunction {
   val schema: StructType = StructType.fromDDL(
     "join_number INT, join_type STRING, condition STRING, accelerated BOOLEAN, accelerator STRING, exec STRING, " +
       "build_side STRING, index ARRAY<STRING>, residual ARRAY<STRING>, reason_code STRING, reason STRING, remedy STRING, " +
-      "passed_over ARRAY<STRING>"
+      "passed_over ARRAY<STRING>, notes ARRAY<STRING>"
   )
 
   def description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = {
@@ -78,7 +78,8 @@ object ExplainFunction {
       reason.map(r => text(r.code.name)).orNull,
       reason.map(r => text(r.what)).orNull,
       reason.map(r => text(r.remedy)).orNull,
-      texts(report.passedOver.map(_.toString))
+      texts(report.passedOver.map(_.toString)),
+      texts(report.notes)
     )
   }
 

@@ -7,20 +7,22 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 
 import thetajoin.exec.{ThetaJoinExec, ThetaJoinStrategy}
-import thetajoin.planner.{Decision, Loser}
+import thetajoin.planner.{Decision, Loser, ThetaHint}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
  * What became of one join of a plan: accelerated by what, or why not.
  *
  * @param passedOver the accelerators that would not serve it, with their reasons
+ * @param notes what else there is to know, for example of a hint
  */
 final case class JoinReport(
     number: Int,
     joinType: String,
     condition: String,
     outcome: Either[Reason, Acceleration],
-    passedOver: Seq[Loser]
+    passedOver: Seq[Loser],
+    notes: Seq[String]
 ) {
   def text: String = {
     val head = s"[$number] $joinType join ON $condition"
@@ -35,7 +37,8 @@ final case class JoinReport(
            |    reason: ${reason.what}
            |    remedy: ${reason.remedy}""".stripMargin
     }
-    told + passedOver.map(loser => s"\n    passed over: $loser").mkString
+    told + passedOver.map(loser => s"\n    passed over: $loser").mkString +
+      notes.map(note => s"\n    note: $note").mkString
   }
 }
 
@@ -71,7 +74,8 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       exec.joinType.toString,
       condition.map(sql).getOrElse("true"),
       outcome,
-      decision.losers
+      decision.losers,
+      logical.toSeq.flatMap(ThetaHint.of).flatMap(_.note).distinct
     )
   }
 

@@ -2,8 +2,6 @@ package thetajoin.accelerator.existence
 
 import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, IsNull, Literal}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.types._
 
 import thetajoin.accelerator._
 import thetajoin.condition._
@@ -32,8 +30,8 @@ object ExistenceAccelerator extends Accelerator {
     val aware = shape.nullAwareKeys.take(NullAwareSpec.MaxNullable)
     if (equal.isEmpty && aware.isEmpty) Left(ReasonCode.NoEquiKey())
     else {
-      val refused = equal.flatMap(k => refusal(k.source, k.left, k.right)) ++
-        aware.flatMap(k => refusal(k.source, k.left, k.right))
+      val refused = equal.flatMap(k => EqualKeys.refusal(k.source, k.left, k.right)) ++
+        aware.flatMap(k => EqualKeys.refusal(k.source, k.left, k.right))
       refused.headOption.toLeft {
         val (build, probe) = equal.map(_.oriented(buildSide)).unzip
         val (awareOfBuild, awareOfProbe) = aware.map(_.oriented(buildSide)).unzip
@@ -46,7 +44,7 @@ object ExistenceAccelerator extends Accelerator {
           buildKeys = keys(build.flatten, awareOfBuild),
           probeKeys = keys(probe.flatten, awareOfProbe),
           spec,
-          cost = 0.0
+          cost = 0.1
         )
       }
     }
@@ -60,37 +58,15 @@ object ExistenceAccelerator extends Accelerator {
     if (offer.spec != ExistenceSpec()) super.forExistence(offer, paired, buildSide)
     else
       TestedComparisons(offer.checked(paired), buildSide)
-        .fold(super.forExistence(offer, paired, buildSide))(_.beside(offer))
-
-  private def refusal(source: Expression, l: Expression, r: Expression): Option[Reason] =
-    if (!DataTypeUtils.sameType(l.dataType, r.dataType))
-      Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${source.sql}"))
-    else unhashable(l.dataType).map(t => ReasonCode.KeyType(s"${t.sql} in ${source.sql}"))
-
-  /** The part of a type whose equal values may differ in their bytes, if there is one. */
-  private def unhashable(t: DataType): Option[DataType] = t match {
-    case s: StringType => if (s.collationId == StringType.collationId) None else Some(s)
-    case _ if OrderedLong.orders(t) => None
-    case BinaryType | _: DecimalType => None
-    case s: StructType => s.fields.iterator.flatMap(f => nested(f.dataType)).nextOption()
-    case a: ArrayType => nested(a.elementType)
-    case other => Some(other)
-  }
-
-  /** Within a value there is no place to normalize a zero or a NaN. */
-  private def nested(t: DataType): Option[DataType] = t match {
-    case DoubleType | FloatType => Some(t)
-    case other => unhashable(other)
-  }
+        .fold(super.forExistence(offer, paired, buildSide))(_.beside(offer).copy(cost = 0.0))
 
   /** See [[ExistenceSpec]] and [[NullAwareSpec]] for what they are. */
   private def keys(plain: Seq[Expression], nullAware: Seq[Expression]): Seq[Expression] =
-    if (nullAware.isEmpty) PackedLong.of(plain).map(Seq(_)).getOrElse(plain.map(key))
+    if (nullAware.isEmpty) EqualKeys.packed(plain)
     else {
-      val values = nullAware.map(e => Coalesce(Seq(key(e), Literal.default(key(e).dataType))))
-      plain.map(key) ++ values ++ PackedLong.of(nullAware.map(IsNull(_)))
+      val values = nullAware.map(EqualKeys.key)
+      plain.map(EqualKeys.key) ++
+        values.map(value => Coalesce(Seq(value, Literal.default(value.dataType)))) ++
+        PackedLong.of(nullAware.map(IsNull(_)))
     }
-
-  private def key(e: Expression): Expression =
-    if (OrderedLong.orders(e.dataType)) OrderedLong(e) else e
 }

@@ -2,6 +2,7 @@ package thetajoin.accelerator.existence
 
 import java.util.Arrays
 
+import thetajoin.accelerator.keys.Grouping
 import thetajoin.accelerator.{Directory, LongOrder}
 
 /** Of the rows of each group, those that are kept to compare their values with those of a probe row. */

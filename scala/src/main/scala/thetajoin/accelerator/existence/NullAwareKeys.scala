@@ -8,6 +8,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
 import thetajoin.accelerator._
+import thetajoin.accelerator.keys.{ByteTable, GroupedBytesBuilder, KeyBytes, LongHash}
 import thetajoin.rowstore.{RowCursor, RowPages}
 
 /**

@@ -2,6 +2,8 @@ package thetajoin.accelerator.existence
 
 import java.util.concurrent.ConcurrentHashMap
 
+import thetajoin.accelerator.keys.{KeyBytes, LongHash}
+
 /**
  * Keys of [[NullAwareSpec]] that are numbers, where the join asks only whether there is a match. A look-up leaves a column out by
  * a factor of its words, not by a branch.

@@ -5,6 +5,7 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 
+import thetajoin.accelerator.keys.{GroupedBytesBuilder, LongSet}
 import thetajoin.accelerator.{LongOrder, SeenKeys}
 
 /** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have been. */
@@ -58,10 +59,10 @@ private final class RowMemory(types: Seq[DataType]) extends KeyMemory {
   private val keys = new GroupedBytesBuilder(types, distinct = true)
 
   override def isFull: Boolean =
-    keys.groups >= KeyMemory.Most || keys.keyBytes >= KeyMemory.MostBytes
+    keys.size >= KeyMemory.Most || keys.keyBytes >= KeyMemory.MostBytes
 
   override def isNew(key: UnsafeRow): Boolean = {
-    val known = keys.groups
+    val known = keys.size
     keys.groupOf(key) == known
   }
 
@@ -84,10 +85,10 @@ private[existence] final class ExtremesMemory(
   private var lows, highs = new Array[Long](64)
 
   override def isFull: Boolean =
-    keys.groups >= KeyMemory.Most / 2 || keys.keyBytes >= KeyMemory.MostBytes
+    keys.size >= KeyMemory.Most / 2 || keys.keyBytes >= KeyMemory.MostBytes
 
   override def isNew(key: UnsafeRow): Boolean = {
-    val known = keys.groups
+    val known = keys.size
     val group = keys.groupOf(keysOf(key))
     val value = key.getLong(types.size)
     if (group == known) keep(group, value)

@@ -1,10 +1,9 @@
 package thetajoin.accelerator.existence
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.types.DataType
 
 import thetajoin.accelerator._
+import thetajoin.accelerator.keys.{Groups, LongTable}
 
 /** All rows are one group. The numbers of a probe row are the values that are tested. */
 final class TestedRows(test: GroupTest, isEmpty: Boolean) extends NumbersIndex {
@@ -24,30 +23,36 @@ final class TestedLongs(table: LongTable, test: GroupTest) extends NumbersIndex 
 }
 
 /** A group for each key of other types. */
-final class TestedBytes(table: KeyTable, types: Seq[DataType], test: GroupTest)
-    extends JoinIndex {
-  override def bytes: Long = table.bytes + test.bytes
-  override def newProber(): Prober = new TestedBytesProber(table, types, test)
+final class TestedBytes(groups: Groups.OfBytes, test: GroupTest) extends JoinIndex {
+  override def bytes: Long = groups.bytes + test.bytes
+  override def newProber(): Prober = new TestedBytesProber(groups, test)
 }
 
-private final class TestedBytesProber(table: KeyTable, types: Seq[DataType], test: GroupTest)
+private final class TestedBytesProber(groups: Groups.OfBytes, test: GroupTest)
     extends OneRowProber {
-  private val keyBytes = KeyBytes(types)
-  private val keysOf = UnsafeProjection.create(types.toArray)
+  private val finder = new Groups.Finder(groups)
+  private val keys = groups.types.size
   private var values = Array.emptyLongArray
 
   override def probe(row: InternalRow): Unit = {
-    val key: UnsafeRow = keysOf(row)
-    val group = table.find(key.getBaseObject, keyBytes.offset(key), keyBytes.size(key))
+    val group = finder.find(row)
     if (group < 0) found(-1)
     else {
-      if (values.isEmpty) values = new Array[Long](row.numFields - types.size)
+      if (values.isEmpty) values = new Array[Long](row.numFields - keys)
       var i = 0
       while (i < values.length) {
-        values(i) = row.getLong(types.size + i)
+        values(i) = row.getLong(keys + i)
         i += 1
       }
       found(test.find(group, values, 0))
     }
+  }
+}
+
+private[existence] object TestedIndex {
+  def apply(groups: Groups, test: GroupTest): JoinIndex = groups match {
+    case Groups.One(isEmpty) => new TestedRows(test, isEmpty)
+    case Groups.OfNumbers(table) => new TestedLongs(table, test)
+    case bytes: Groups.OfBytes => new TestedBytes(bytes, test)
   }
 }

@@ -1,14 +1,12 @@
 package thetajoin.accelerator.existence
 
-import java.util.Arrays
-
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.types._
 
 import thetajoin.accelerator._
+import thetajoin.accelerator.keys.{Grouping, KeyedNumbers}
 
 /**
  * Equal keys, or none, beside comparisons, where only existence is asked: of the rows of a key those are kept that answer
@@ -78,17 +76,14 @@ case object UnequalSpec extends TestedSpec {
 }
 
 private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extends IndexBuilder {
-  private val groups = GroupingBuilder.of(types)
+  private val numbers = new KeyedNumbers(types, spec.comparisons)
   private val keys = types.size
-  private val keysOf = UnsafeProjection.create(types.toArray)
-  private val values = Array.fill(spec.comparisons)(new Array[Long](64))
   private val arrivals = new mutable.ArrayBuilder.ofInt
   private var rows = 0
 
   override def add(row: InternalRow): Unit = {
     if (!isHopeless(row)) {
-      groups.add(keysOf(row))
-      keepValues(row)
+      numbers.add(row)
       arrivals.addOne(rows)
     }
     rows += 1
@@ -96,23 +91,16 @@ private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extend
 
   private def isHopeless(row: InternalRow): Boolean = {
     var i = 0
-    while (i < values.length && !spec.isHopeless(i, row.getLong(keys + i))) i += 1
-    i < values.length
-  }
-
-  private def keepValues(row: InternalRow): Unit = {
-    val at = arrivals.length
-    var i = 0
-    while (i < values.length) {
-      if (at == values(i).length) values(i) = Arrays.copyOf(values(i), LongOrder.grown(at))
-      values(i)(at) = spec.adapted(i, row.getLong(keys + i))
-      i += 1
-    }
+    while (i < spec.comparisons && !spec.isHopeless(i, row.getLong(keys + i))) i += 1
+    i < spec.comparisons
   }
 
   override def finish(): OrderedIndex = {
-    val kept = spec.keptRows(groups.grouped(), values.toSeq)
     val arrival = arrivals.result()
-    OrderedIndex(groups.tested(kept.test), kept.rows.map(arrival(_)))
+    val values = Seq.tabulate(spec.comparisons) { i =>
+      Array.tabulate(arrival.length)(row => spec.adapted(i, numbers.column(i).array(row)))
+    }
+    val kept = spec.keptRows(numbers.grouped(), values)
+    OrderedIndex(TestedIndex(numbers.groups, kept.test), kept.rows.map(arrival(_)))
   }
 }

@@ -6,8 +6,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.accelerator._
-import thetajoin.accelerator.existence.TestedComparisons
-import thetajoin.condition.{Comparison, Conjunct, JoinShape, Operator, OrderedLong}
+import thetajoin.condition.{Comparison, JoinShape, Operator, OrderedLong}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -19,8 +18,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *                                         y        1 4 7 9      run [0, 2)
  * }}}
  *
- * A probe costs one search, a build one sort. Rows with a null key are in no run. Where only existence is asked of two
- * comparisons, the index answers both.
+ * A probe costs one search, a build one sort. Rows with a null key are in no run.
  */
 object PiecewiseAccelerator extends Accelerator {
   override val id: String = "piecewise"
@@ -38,21 +36,6 @@ object PiecewiseAccelerator extends Accelerator {
         case None => Left(keyed.collectFirst { case Left(reason) => reason }.get)
       }
     }
-
-  override def forExistence(
-      offer: Offer,
-      paired: Seq[Conjunct],
-      buildSide: BuildSide
-  ): Offer =
-    if (offer.checked(paired).isEmpty) super.forExistence(offer, paired, buildSide)
-    else
-      TestedComparisons(paired, buildSide)
-        .fold(offer)(_.beside(offer.copy(
-          served = Nil,
-          exact = Nil,
-          buildKeys = Nil,
-          probeKeys = Nil
-        )))
 
   private def offer(comparison: Comparison, buildSide: BuildSide): Offer = {
     val (build, operator, probe) = comparison.oriented(buildSide)

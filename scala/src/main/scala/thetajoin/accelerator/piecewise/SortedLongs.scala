@@ -5,23 +5,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import thetajoin.accelerator._
 
 private[piecewise] final class SortedLongsBuilder(spec: PiecewiseSpec) extends IndexBuilder {
-  private var keys = new Array[Long](64)
-  private var rows = 0
+  private val keys = new LongsBuilder
 
-  override def add(row: InternalRow): Unit = {
-    if (rows == keys.length) keys = java.util.Arrays.copyOf(keys, LongOrder.grown(rows))
-    keys(rows) = row.getLong(0)
-    rows += 1
-  }
+  override def add(row: InternalRow): Unit = keys.add(row.getLong(0))
 
   override def finish(): OrderedIndex = {
-    val order = spec.kept(LongOrder.ascending(keys, rows))
-    val sorted = new Array[Long](order.length)
-    var i = 0
-    while (i < order.length) {
-      sorted(i) = keys(order(i))
-      i += 1
-    }
+    val order = spec.kept(LongOrder.ascending(keys.array, keys.length))
+    val sorted = keys.inOrder(order)
     OrderedIndex(new SortedLongs(spec, sorted, Directory(sorted)), order)
   }
 }

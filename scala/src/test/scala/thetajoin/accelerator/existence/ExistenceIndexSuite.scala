@@ -11,6 +11,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.accelerator.keys.{DenseLongs, LongTable}
 import thetajoin.accelerator.{IndexSpec, LongMembership, OrderedIndex}
 
 /** The index gives exactly the rows that a loop over all of them gives. */

@@ -1,7 +1,7 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 /** Numbers keys by their bytes. */
-private[existence] abstract class KeyTable extends Serializable {
+private[accelerator] abstract class KeyTable extends Serializable {
   def bytes: Long
 
   /** The number of a key, -1 if it is not here. */
@@ -10,7 +10,7 @@ private[existence] abstract class KeyTable extends Serializable {
   def contains(base: AnyRef, offset: Long, size: Int): Boolean
 }
 
-private[existence] abstract class KeyTableBuilder {
+private[accelerator] abstract class KeyTableBuilder {
 
   /** How many keys there are. */
   def groups: Int
@@ -28,7 +28,7 @@ private[existence] abstract class KeyTableBuilder {
  * Turns away most keys that are not in a table by one bit, out of so few that they stay in the cache for longer than the
  * table does.
  */
-private[existence] final class KeyFilter(words: Array[Long]) extends Serializable {
+private[accelerator] final class KeyFilter(words: Array[Long]) extends Serializable {
   private val shift = LongHash.shift(words.length * java.lang.Long.SIZE)
 
   def bytes: Long = 8L * words.length
@@ -44,7 +44,7 @@ private[existence] final class KeyFilter(words: Array[Long]) extends Serializabl
   }
 }
 
-private[existence] object KeyFilter {
+private[accelerator] object KeyFilter {
 
   /** For a number of keys: at most one bit of eight is set, unless they are more than a table of this kind holds. */
   def of(keys: Int): KeyFilter =

@@ -1,4 +1,4 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{BinaryType, DataType, StringType}
@@ -9,14 +9,14 @@ import org.apache.spark.unsafe.Platform
  *
  * @param single whether a key is one value of variable length
  */
-private[existence] final class KeyBytes(single: Boolean) extends Serializable {
+private[accelerator] final class KeyBytes(single: Boolean) extends Serializable {
   def offset(key: UnsafeRow): Long =
     if (single) key.getBaseOffset + (key.getLong(0) >>> 32) else key.getBaseOffset
 
   def size(key: UnsafeRow): Int = if (single) key.getLong(0).toInt else key.getSizeInBytes
 }
 
-private[existence] object KeyBytes {
+private[accelerator] object KeyBytes {
   def apply(types: Seq[DataType]): KeyBytes = new KeyBytes(isSingle(types))
 
   def isSingle(types: Seq[DataType]): Boolean = types match {

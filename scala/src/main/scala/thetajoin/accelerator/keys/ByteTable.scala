@@ -1,4 +1,4 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 import java.util.Arrays
 
@@ -61,7 +61,7 @@ private final class ByteKeys(records: Array[Long]) extends Serializable {
   }
 }
 
-private[existence] final class ByteTableBuilder extends KeyTableBuilder {
+private[accelerator] final class ByteTableBuilder extends KeyTableBuilder {
   private var slots = new Array[Long](1 << 10)
   private var records = new Array[Long](1 << 10)
   private var used = 0
@@ -124,7 +124,7 @@ private[existence] final class ByteTableBuilder extends KeyTableBuilder {
   }
 }
 
-private[existence] object ByteTable {
+private[accelerator] object ByteTable {
 
   def hash(entry: Long): Int = (entry >>> 32).toInt
 

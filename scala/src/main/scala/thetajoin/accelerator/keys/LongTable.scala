@@ -1,4 +1,4 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 import java.util.Arrays
 
@@ -73,7 +73,7 @@ final class DenseLongs(
 }
 
 /** Sets the bits of keys from `least` to `greatest`. */
-private final class DenseBits(least: Long, greatest: Long) {
+private[keys] final class DenseBits(least: Long, greatest: Long) {
   private val words = new Array[Long](((greatest - least) >>> 6).toInt + 1)
 
   def set(key: Long): Unit = words(((key - least) >>> 6).toInt) |= 1L << (key - least)
@@ -137,7 +137,7 @@ private final class LongKeys(keys: Array[Long], numbered: Boolean) extends Seria
     }
 }
 
-private object HashedLongs {
+private[keys] object HashedLongs {
 
   /** Of keys in ascending order without duplicates. */
   def numbered(keys: Array[Long]): HashedLongs = {
@@ -168,7 +168,7 @@ private object HashedLongs {
 }
 
 /** Multiplicative hashing into a table whose capacity is a power of two. */
-private[existence] object LongHash {
+private[accelerator] object LongHash {
   private final val Multiplier = 0x9e3779b97f4a7c15L
   private val MaxCapacity = 1 << 30
 

@@ -1,4 +1,4 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 import java.util.Arrays
 
@@ -7,25 +7,21 @@ import org.apache.spark.sql.catalyst.InternalRow
 import thetajoin.accelerator._
 
 /** Rows in ascending order of key. */
-private[existence] final class GroupedLongsBuilder extends GroupingBuilder {
-  private var keys = new Array[Long](64)
-  private var rows = 0
+private[accelerator] final class GroupedLongsBuilder extends GroupingBuilder {
+  private val keys = new LongsBuilder
   private var table: LongTable = _
 
-  override def add(row: InternalRow): Unit = {
-    if (rows == keys.length) keys = Arrays.copyOf(keys, LongOrder.grown(rows))
-    keys(rows) = row.getLong(0)
-    rows += 1
-  }
+  override def add(row: InternalRow): Unit = keys.add(row.getLong(0))
 
   override def grouped(): Grouping = {
-    val order = LongOrder.ascending(keys, rows)
+    val rows = keys.length
+    val order = LongOrder.ascending(keys.array, rows)
     val distinct = new Array[Long](rows)
     val starts = new Array[Int](rows + 1)
     var groups = 0
     var i = 0
     while (i < rows) {
-      val key = keys(order(i))
+      val key = keys.array(order(i))
       if (groups == 0 || distinct(groups - 1) != key) {
         distinct(groups) = key
         starts(groups) = i
@@ -39,7 +35,7 @@ private[existence] final class GroupedLongsBuilder extends GroupingBuilder {
   }
 
   override def index(starts: Array[Int]): JoinIndex = new GroupedLongs(table, starts)
-  override def tested(test: GroupTest): JoinIndex = new TestedLongs(table, test)
+  override def groups: Groups = Groups.OfNumbers(table)
 }
 
 /** Runs of equal keys: the rows of key number n are `[starts(n), starts(n + 1))`. */

@@ -1,4 +1,4 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{DataType, LongType}
@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import thetajoin.accelerator.{IndexBuilder, JoinIndex, OrderedIndex}
 
 /** Numbers groups of rows by their keys, and finds the rows of each. */
-private[existence] abstract class GroupingBuilder extends IndexBuilder {
+private[accelerator] abstract class GroupingBuilder extends IndexBuilder {
 
   /** Called once, after all rows. */
   def grouped(): Grouping
@@ -14,8 +14,8 @@ private[existence] abstract class GroupingBuilder extends IndexBuilder {
   /** After [[grouped]]: the index over the groups' keys, if the rows of group g are `[starts(g), starts(g + 1))`. */
   def index(starts: Array[Int]): JoinIndex
 
-  /** After [[grouped]]: the index of keys whose group passes a test. */
-  def tested(test: GroupTest): JoinIndex
+  /** After [[grouped]]: what finds a group by its key. */
+  def groups: Groups
 
   override def finish(): OrderedIndex = {
     val rows = grouped()
@@ -23,7 +23,7 @@ private[existence] abstract class GroupingBuilder extends IndexBuilder {
   }
 }
 
-private[existence] object GroupingBuilder {
+private[accelerator] object GroupingBuilder {
 
   /** For keys of these types; all rows are kept. */
   def of(types: Seq[DataType]): GroupingBuilder = types match {
@@ -37,7 +37,7 @@ private[existence] object GroupingBuilder {
  * The numbers of rows, group after group, and where in them each group starts. `starts` has the end of the last group too;
  * it is null if each group is one row.
  */
-private[existence] final case class Grouping(starts: Array[Int], order: Array[Int]) {
+private[accelerator] final case class Grouping(starts: Array[Int], order: Array[Int]) {
 
   def size: Int = starts.length - 1
 
@@ -72,7 +72,7 @@ private[existence] final case class Grouping(starts: Array[Int], order: Array[In
   }
 }
 
-private[existence] object Grouping {
+private[accelerator] object Grouping {
 
   /** Of rows whose groups are known, the rows of each group in the order in which `row` numbers them. */
   def of(starts: Array[Int], groupOf: Array[Int], rows: Int, row: Int => Int): Grouping = {
@@ -90,7 +90,7 @@ private[existence] object Grouping {
 }
 
 /** All rows are one group, if there are any: there is no key. */
-private[existence] final class OneGroupBuilder extends GroupingBuilder {
+private[accelerator] final class OneGroupBuilder extends GroupingBuilder {
   private var rows = 0
 
   override def add(row: InternalRow): Unit = rows += 1
@@ -98,5 +98,5 @@ private[existence] final class OneGroupBuilder extends GroupingBuilder {
     Grouping(if (rows == 0) Array(0) else Array(0, rows), Array.range(0, rows))
   override def index(starts: Array[Int]): JoinIndex =
     throw new UnsupportedOperationException("rows without a key are not looked up by it")
-  override def tested(test: GroupTest): JoinIndex = new TestedRows(test, rows == 0)
+  override def groups: Groups = Groups.One(rows == 0)
 }

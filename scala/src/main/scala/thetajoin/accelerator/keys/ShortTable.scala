@@ -1,4 +1,4 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 import java.nio.ByteOrder
 
@@ -58,7 +58,7 @@ private final class ShortKeys(words: Array[Long]) extends Serializable {
 }
 
 /** Takes keys that are [[ShortTable.isShort short]]. */
-private[existence] final class ShortTableBuilder extends KeyTableBuilder {
+private[accelerator] final class ShortTableBuilder extends KeyTableBuilder {
   private var words = new Array[Long](2 << 9)
   private var numbers = new Array[Int](1 << 9)
   private var count = 0
@@ -125,7 +125,7 @@ private[existence] final class ShortTableBuilder extends KeyTableBuilder {
   }
 }
 
-private[existence] object ShortTable {
+private[accelerator] object ShortTable {
   val MaxSize: Int = 15
 
   /** Of 16 slots that are taken: a table that is so full is half as large, and more of it stays in the cache. */

@@ -1,4 +1,4 @@
-package thetajoin.accelerator.existence
+package thetajoin.accelerator.keys
 
 import java.util.Arrays
 
@@ -12,7 +12,7 @@ import thetajoin.accelerator._
 import thetajoin.rowstore.RowPages
 
 /** For keys that don't fit 64 bits: two are equal if their bytes are. Groups stand in order of arrival. */
-private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
+private[accelerator] final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
     extends GroupingBuilder {
   private val bytes = KeyBytes(types)
   private var table: KeyTableBuilder =
@@ -31,7 +31,7 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
     table.groupOf(key.getBaseObject, bytes.offset(key), size)
   }
 
-  def groups: Int = table.groups
+  def size: Int = table.groups
 
   override def add(row: InternalRow): Unit = {
     val known = table.groups
@@ -61,7 +61,7 @@ private[existence] final class GroupedBytesBuilder(types: Seq[DataType], distinc
   override def index(starts: Array[Int]): JoinIndex =
     new GroupedBytes(table.result(), starts, bytes)
 
-  override def tested(test: GroupTest): JoinIndex = new TestedBytes(table.result(), types, test)
+  override def groups: Groups = Groups.OfBytes(table.result(), types)
 
   private def groupStarts(): Array[Int] = {
     val starts = new Array[Int](table.groups + 1)

@@ -1,0 +1,75 @@
+package thetajoin.accelerator.interval
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
+
+import thetajoin.accelerator._
+import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
+
+/**
+ * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a probe key row
+ * those keys, then the lower bound and the upper one, each if there is one. Rows are sorted by their value, so that candidates are
+ * one run.
+ *
+ * @param keys how many columns must be equal
+ * @param lower whether the value must not equal the lower bound; None if there is none
+ * @param upper the same of the upper bound
+ */
+final case class BetweenSpec(keys: Int, lower: Option[Boolean], upper: Option[Boolean])
+    extends IndexSpec {
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new BetweenBuilder(this, keyTypes.take(keys))
+}
+
+private final class BetweenBuilder(spec: BetweenSpec, types: Seq[DataType]) extends IndexBuilder {
+  private val rows = new KeyedNumbers(types, values = 1)
+
+  override def add(row: InternalRow): Unit = rows.add(row)
+
+  override def finish(): OrderedIndex = {
+    val sorted = rows.sortedBy(0)
+    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
+    OrderedIndex(new Between(spec, rows.groups, segments), sorted.order)
+  }
+}
+
+final class Between(spec: BetweenSpec, groups: Groups, segments: Segments) extends JoinIndex {
+  override def bytes: Long = groups.bytes + segments.bytes
+
+  override def newProber(): Prober = groups match {
+    case _: Groups.OfBytes => new BetweenProber(spec, groups, segments)
+    case _ => new BetweenProber(spec, groups, segments) with LongsProber
+  }
+}
+
+private class BetweenProber(spec: BetweenSpec, groups: Groups, segments: Segments)
+    extends SegmentProber(groups) {
+  private val hasLower = spec.lower.isDefined
+  private val hasUpper = spec.upper.isDefined
+  private val isLowerStrict = spec.lower.contains(true)
+  private val isUpperStrict = spec.upper.contains(true)
+  private val upperAt = if (hasLower) 1 else 0
+  private var pending = false
+
+  override protected def none(): Unit = pending = false
+
+  override protected def start(segment: Int, bounds: Array[Long], at: Int): Unit = {
+    val from =
+      if (!hasLower) segments.starts(segment)
+      else if (isLowerStrict) segments.firstAbove(segment, bounds(at))
+      else segments.firstAtLeast(segment, bounds(at))
+    val until =
+      if (!hasUpper) segments.end(segment)
+      else if (isUpperStrict) segments.firstAtLeast(segment, bounds(at + upperAt))
+      else segments.firstAbove(segment, bounds(at + upperAt))
+    pending = from < until
+    runFrom = from
+    runUntil = until
+  }
+
+  final override def next(): Boolean = {
+    val found = pending
+    pending = false
+    found
+  }
+}

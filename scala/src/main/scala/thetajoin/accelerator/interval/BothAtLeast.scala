@@ -1,0 +1,88 @@
+package thetajoin.accelerator.interval
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
+
+import thetajoin.accelerator._
+import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
+
+/**
+ * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without equality where
+ * they are strict. A key row has the keys that must be equal, then the two values.
+ *
+ * Rows are sorted by their first value, so that those which pass the first bound are all from one position on. Of those
+ * the rows that pass the second bound are found by a [[MaxTree]].
+ *
+ * @param keys how many columns must be equal
+ * @param isFirstStrict whether the first value must not equal its bound
+ * @param isSecondStrict the same of the second
+ */
+final case class BothAtLeastSpec(keys: Int, isFirstStrict: Boolean, isSecondStrict: Boolean)
+    extends IndexSpec {
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new BothAtLeastBuilder(this, keyTypes.take(keys))
+}
+
+private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataType])
+    extends IndexBuilder {
+  private val rows = new KeyedNumbers(types, values = 2)
+
+  override def add(row: InternalRow): Unit = rows.add(row)
+
+  override def finish(): OrderedIndex = {
+    val sorted = rows.sortedBy(0)
+    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
+    val tree = MaxTree(rows.column(1).inOrder(sorted.order), sorted.starts)
+    OrderedIndex(new BothAtLeast(spec, rows.groups, segments, tree), sorted.order)
+  }
+}
+
+final class BothAtLeast(spec: BothAtLeastSpec, groups: Groups, segments: Segments, tree: MaxTree)
+    extends JoinIndex {
+  override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
+
+  override def newProber(): Prober = groups match {
+    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree)
+    case _ => new BothAtLeastProber(spec, groups, segments, tree) with LongsProber
+  }
+}
+
+private class BothAtLeastProber(
+    spec: BothAtLeastSpec,
+    groups: Groups,
+    segments: Segments,
+    tree: MaxTree
+) extends SegmentProber(groups) {
+  private val isFirstStrict = spec.isFirstStrict
+  private val isSecondStrict = spec.isSecondStrict
+  private var cursor = 0
+  private var end = 0
+  private var second = 0L
+
+  override protected def none(): Unit = end = cursor
+
+  override protected def start(segment: Int, bounds: Array[Long], at: Int): Unit = {
+    second = bounds(at + 1)
+    end = segments.end(segment)
+    if (isSecondStrict && second == Long.MaxValue) cursor = end
+    else {
+      if (isSecondStrict) second += 1
+      cursor =
+        if (isFirstStrict) segments.firstAbove(segment, bounds(at))
+        else segments.firstAtLeast(segment, bounds(at))
+    }
+  }
+
+  final override def next(): Boolean = {
+    val found = tree.next(cursor, end, second)
+    if (found >= end) {
+      cursor = end
+      false
+    } else {
+      cursor = tree.endOfRun(found + 1, end, second)
+      runFrom = found
+      runUntil = cursor
+      true
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package thetajoin.accelerator.interval
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+
+import thetajoin.accelerator._
+import thetajoin.accelerator.existence.TestedComparisons
+import thetajoin.condition.{Conjunct, JoinShape}
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Two comparisons between the sides, or one or two of them beside equal keys: a point in an interval, intervals that overlap, any
+ * other two inequalities.
+ *
+ * {{{
+ *   a.t BETWEEN b.lo AND b.hi, a built:   one value, two bounds: one run of the sorted values (Between)
+ *   a.t BETWEEN b.lo AND b.hi, b built    \
+ *   a.lo <= b.hi AND b.lo <= a.hi          } two values, a bound for each (BothAtLeast)
+ *   a.x < b.x AND a.y > b.y               /
+ * }}}
+ *
+ * The work for a probe row is a search, and then little more than its matches, however long or nested the intervals are. With equal
+ * keys there is a sorted segment of rows for each key.
+ */
+object IntervalAccelerator extends Accelerator {
+  override val id: String = "interval"
+
+  override val summary: String =
+    "Two comparisons between the sides (points in intervals, overlaps, any two inequalities), or one or two beside " +
+      "equal keys: a probe is a search in sorted rows and gives its matches."
+
+  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+    EqualKeys.of(shape, buildSide).flatMap { equal =>
+      val bounds = shape.comparisons.flatMap(Bound.of(_, buildSide)).sortBy(!_.exact)
+      indexed(bounds, equal.build.size) match {
+        case Some(index) => Right(offer(equal, index))
+        case None if shape.equiKeys.isEmpty => Left(ReasonCode.NoSecondComparison())
+        case None => Left(ReasonCode.NoComparison())
+      }
+    }
+
+  override def forExistence(offer: Offer, paired: Seq[Conjunct], buildSide: BuildSide): Offer =
+    TestedComparisons(paired, buildSide).fold(super.forExistence(offer, paired, buildSide)) {
+      tested =>
+        val nothing =
+          offer.copy(served = Nil, exact = Nil, buildKeys = Nil, probeKeys = Nil, cost = 0.0)
+        tested.beside(nothing)
+    }
+
+  private def offer(equal: EqualKeys, index: Indexed): Offer = {
+    val served = equal.sources ++ index.bounds.map(_.source).distinct
+    Offer(
+      served,
+      // A row with a key that fails is a candidate of every row, and must then be checked in all that the index serves.
+      exact = if (!equal.canFail && index.bounds.forall(_.exact)) served else Nil,
+      buildKeys = equal.build ++ index.build,
+      probeKeys = equal.probe ++ index.probe,
+      index.spec,
+      cost = if (equal.sources.isEmpty) 0.25 else 0.05
+    )
+  }
+
+  /** What an index compares beside the keys that must be equal. */
+  private final case class Indexed(
+      bounds: Seq[Bound],
+      build: Seq[Expression],
+      probe: Seq[Expression],
+      spec: IndexSpec
+  )
+
+  /** Of these bounds the one or two that an index beside so many keys serves best. */
+  private def indexed(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
+    val pairs = bounds.combinations(2).collect { case Seq(a, b) => (a, b) }.toSeq
+    def opposite(value: Bound => Expression) = pairs.find { case (a, b) =>
+      a.isOpposite(b) && value(a).semanticEquals(value(b))
+    }
+    opposite(_.build).map { case (a, b) => between(Seq(a, b), keys) }
+      .orElse(opposite(_.probe).orElse(pairs.headOption).map { case (a, b) =>
+        bothAtLeast(a, b, keys)
+      })
+      .orElse(if (keys == 0) None else bounds.find(_.exact).map(bound => between(Seq(bound), keys)))
+  }
+
+  private def between(bounds: Seq[Bound], keys: Int): Indexed = {
+    val (lower, upper) = (bounds.find(_.isLower), bounds.find(!_.isLower))
+    val spec = BetweenSpec(keys, lower.map(_.strict), upper.map(_.strict))
+    Indexed(bounds, Seq(bounds.head.build), (lower ++ upper).map(_.probe).toSeq, spec)
+  }
+
+  private def bothAtLeast(first: Bound, second: Bound, keys: Int): Indexed = {
+    val bounds = Seq(first, second)
+    val (build, probe) = bounds.map(_.ascending).unzip
+    Indexed(bounds, build, probe, BothAtLeastSpec(keys, first.strict, second.strict))
+  }
+}

@@ -1,0 +1,102 @@
+package thetajoin.accelerator.interval
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import thetajoin.accelerator.keys.{Groups, LongTable}
+import thetajoin.accelerator.{Directory, LongOrder, Prober}
+
+/**
+ * Sorted numbers by position, in segments: one for each group of rows with equal keys, or one of all rows.
+ *
+ * @param starts where each segment starts; the end of the last too
+ * @param directories of the segments for which a plain search would take long, else null; empty if there are none
+ */
+private[interval] final class Segments(
+    val starts: Array[Int],
+    numbers: Array[Long],
+    directories: Array[Directory]
+) extends Serializable {
+  def bytes: Long =
+    4L * starts.length + 8L * numbers.length + directories.filter(_ != null).map(_.bytes).sum
+
+  def end(segment: Int): Int = starts(segment + 1)
+
+  /** The first position of a segment with a number that is at least this one; the segment's end without one. */
+  def firstAtLeast(segment: Int, number: Long): Int =
+    if (directories.length > 0 && directories(segment) != null)
+      directories(segment).firstAtLeast(numbers, number)
+    else LongOrder.firstAtLeast(numbers, number, starts(segment), starts(segment + 1))
+
+  /** The first position of a segment with a number above this one. */
+  def firstAbove(segment: Int, number: Long): Int =
+    if (number == Long.MaxValue) end(segment) else firstAtLeast(segment, number + 1)
+}
+
+private[interval] object Segments {
+
+  /** From so many rows on a directory takes less time than a search of all of them. */
+  private val ManyRows = 64
+
+  def apply(starts: Array[Int], numbers: Array[Long]): Segments = {
+    val count = starts.length - 1
+    val directories = new Array[Directory](count)
+    var any = false
+    var i = 0
+    while (i < count) {
+      if (starts(i + 1) - starts(i) >= ManyRows) {
+        directories(i) = Directory(numbers, starts(i), starts(i + 1))
+        any = true
+      }
+      i += 1
+    }
+    new Segments(starts, numbers, if (any) directories else Array.empty)
+  }
+}
+
+/** Finds the segment of a probe row; what its candidates there are is up to the index. */
+private[interval] abstract class SegmentProber(groups: Groups) extends Prober {
+  private val table: LongTable = groups match {
+    case Groups.OfNumbers(table) => table
+    case _ => null
+  }
+  private val finder = groups match {
+    case bytes: Groups.OfBytes => new Groups.Finder(bytes)
+    case _ => null
+  }
+
+  /** How many columns of a key row are ahead of the numbers that the index compares. */
+  private val keys = groups match {
+    case Groups.One(_) => 0
+    case Groups.OfNumbers(_) => 1
+    case Groups.OfBytes(_, types) => types.size
+  }
+  private var numbers = Array.emptyLongArray
+
+  /** There are no candidates. */
+  protected def none(): Unit
+
+  /** The candidates are in this segment; the numbers that are compared stand in `bounds` from `at` on. */
+  protected def start(segment: Int, bounds: Array[Long], at: Int): Unit
+
+  /** For key rows of numbers only. */
+  final def probe(key: Array[Long]): Unit = {
+    val segment = if (table == null) 0 else table.find(key(0))
+    if (segment < 0) none() else start(segment, key, keys)
+  }
+
+  final override def probe(row: InternalRow): Unit = {
+    // Numbers stand where they do in the row, but for keys of other types.
+    val skipped = if (finder == null) 0 else keys
+    if (numbers.isEmpty) numbers = new Array[Long](row.numFields - skipped)
+    var i = 0
+    while (i < numbers.length) {
+      numbers(i) = row.getLong(skipped + i)
+      i += 1
+    }
+    if (finder == null) probe(numbers)
+    else {
+      val segment = finder.find(row)
+      if (segment < 0) none() else start(segment, numbers, 0)
+    }
+  }
+}

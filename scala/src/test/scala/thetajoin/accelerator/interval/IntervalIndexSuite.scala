@@ -1,0 +1,137 @@
+package thetajoin.accelerator.interval
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import thetajoin.accelerator.{IndexSpec, LongsProber, OrderedIndex}
+
+/** The indexes give exactly the rows that a loop over all of them gives, each once. */
+class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 200)
+
+  private val anyLong = Gen.frequency(
+    6 -> Gen.choose(-9L, 9L),
+    2 -> Gen.choose(0L, 100000L),
+    1 -> Gen.oneOf(Long.MinValue, Long.MinValue + 1, -1L, 0L, Long.MaxValue - 1, Long.MaxValue),
+    1 -> Gen.long
+  )
+  private val pairs = Gen.zip(anyLong, anyLong)
+  private val flags = Gen.oneOf(true, false)
+
+  /** Equal keys beside the numbers: none, a number, or strings; a key of a row is one of few. */
+  private val keyTypes =
+    Gen.oneOf(Nil, Seq(LongType), Seq(StringType), Seq(StringType, LongType))
+
+  private def keyValues(types: Seq[DataType], key: Int): Seq[Any] = types.map {
+    case LongType => key.toLong
+    case _ => UTF8String.fromString("key-number-" + key)
+  }
+
+  private def rows(types: Seq[DataType], numbers: Int) = {
+    val toUnsafe = UnsafeProjection.create((types ++ Seq.fill(numbers)(LongType)).toArray)
+    (key: Int, values: Seq[Long]) =>
+      toUnsafe(InternalRow(keyValues(types, key) ++ values: _*)).copy()
+  }
+
+  private def build(spec: IndexSpec, types: Seq[DataType], keyed: Seq[InternalRow]) = {
+    val builder = spec.newBuilder(types)
+    keyed.foreach(builder.add)
+    builder.finish()
+  }
+
+  private def candidates(built: OrderedIndex, key: InternalRow): Seq[Int] = {
+    val prober = built.index.newProber()
+    def found() = Iterator.continually(prober.next()).takeWhile(identity)
+      .flatMap(_ => prober.from until prober.until).map(built.order(_)).toList
+    prober.probe(key)
+    val ofRow = found()
+    prober match {
+      case numbers: LongsProber =>
+        numbers.probe(Array.tabulate(key.numFields)(key.getLong))
+        assert(found() == ofRow)
+      case _ =>
+    }
+    ofRow
+  }
+
+  private def above(strict: Boolean, build: Long, probe: Long): Boolean =
+    if (strict) build > probe else build >= probe
+
+  test("two lower bounds give the rows that a loop finds") {
+    val keyed = Gen.listOf(Gen.zip(Gen.choose(0, 2), anyLong, anyLong))
+    forAll(keyTypes, keyed, Gen.listOfN(20, pairs), Gen.listOfN(2, flags)) {
+      (types, data, probes, strict) =>
+        val row = rows(types, 2)
+        val input = data.map { case (key, first, second) => row(key, Seq(first, second)) }
+        val spec = BothAtLeastSpec(types.size, strict.head, strict.last)
+        val built = build(spec, types ++ Seq(LongType, LongType), input)
+        for ((p, q) <- probes ++ data.map(d => (d._2, d._3)); key <- 0 to 3) {
+          val expected = data.indices.filter { i =>
+            (types.isEmpty || data(i)._1 == key) &&
+            above(strict.head, data(i)._2, p) && above(strict.last, data(i)._3, q)
+          }
+          assert(candidates(built, row(key, Seq(p, q))).sorted == expected)
+        }
+    }
+  }
+
+  test("one value between bounds gives the rows that a loop finds") {
+    val keyed = Gen.listOf(Gen.zip(Gen.choose(0, 2), anyLong))
+    val bound = Gen.option(flags)
+    forAll(keyTypes, keyed, Gen.listOfN(20, pairs), bound, bound) {
+      (types, data, probes, lower, upper) =>
+        val spec = BetweenSpec(types.size, lower, upper)
+        val row = rows(types, 1)
+        val built = build(spec, types :+ LongType, data.map { case (k, v) => row(k, Seq(v)) })
+        val bounds = lower.size + upper.size
+        val probe = rows(types, bounds)
+        for ((p, q) <- probes ++ data.map(d => (d._2, d._2)); key <- 0 to 3) {
+          val expected = data.indices.filter { i =>
+            (types.isEmpty || data(i)._1 == key) &&
+            lower.forall(above(_, data(i)._2, p)) && upper.forall(above(_, q, data(i)._2))
+          }
+          val numbers = lower.map(_ => p) ++ upper.map(_ => q)
+          if (types.nonEmpty || bounds > 0)
+            assert(candidates(built, probe(key, numbers.toSeq)).sorted == expected)
+        }
+    }
+  }
+
+  test("a tree of many numbers finds what a loop over them finds") {
+    val random = new scala.util.Random(11)
+    for (size <- Seq(1, 15, 16, 17, 255, 256, 257, 5000); largest <- Seq(3, 1000, 1000000)) {
+      val numbers = Array.fill(size)(random.nextInt(largest).toLong)
+      val inner = Seq.fill(random.nextInt(6))(random.nextInt(size + 1))
+      val starts = (Seq(0, size) ++ inner).sorted.toArray
+      val tree = MaxTree(numbers, starts)
+      for (_ <- 1 to 2000) {
+        val segment = random.nextInt(starts.length - 1)
+        val until = starts(segment + 1)
+        val from = starts(segment) + random.nextInt(until - starts(segment) + 1)
+        val least = random.nextInt(largest + 1).toLong
+        val expected = (from until until).find(numbers(_) >= least).getOrElse(until)
+        assert(tree.next(from, until, least) == expected)
+        val end = (from until until).find(numbers(_) < least).getOrElse(until)
+        assert(tree.endOfRun(from, until, least) == end)
+      }
+    }
+  }
+
+  test("a run is a stretch of memory: equal first values stand in order of arrival") {
+    val row = rows(Nil, 2)
+    val input = Seq(3L, 1L, 3L, 1L, 2L).map(v => row(0, Seq(v, 0L)))
+    val built = build(
+      BothAtLeastSpec(0, isFirstStrict = false, isSecondStrict = false),
+      Seq(LongType, LongType),
+      input
+    )
+    assert(built.order.toSeq == Seq(1, 3, 4, 0, 2))
+  }
+}
