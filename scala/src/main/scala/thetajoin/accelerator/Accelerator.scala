@@ -80,6 +80,9 @@ trait IndexSpec extends Serializable {
   /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
   def isPartitionable: Boolean = false
 
+  /** Whether probe rows whose first key is near are looked up in places of the index that are near. */
+  def isOrdered: Boolean = false
+
   /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
   def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     throw new UnsupportedOperationException(s"$this keeps every row")

@@ -1,14 +1,24 @@
 package thetajoin.accelerator
 
 /** The order of 64-bit keys. Row numbers are sorted by the least significant digit first, skipping digits that all keys share. */
-private[accelerator] object LongOrder {
+private[thetajoin] object LongOrder {
   private val DigitBits = 11
   private val Digits = 1 << DigitBits
 
   /** The numbers of the first `rows` keys in ascending order of key; stable. */
   def ascending(keys: Array[Long], rows: Int): Array[Int] = {
     val identity = Array.range(0, rows)
-    if (isSorted(keys, rows)) identity else radix(keys, identity)
+    if (isSorted(keys, rows)) identity else radix(keys, identity, 0)
+  }
+
+  /** The numbers of the first `rows` keys so that keys stand near their place in ascending order; the work is two passes at most. */
+  def nearlyAscending(keys: Array[Long], rows: Int): Array[Int] = {
+    val identity = Array.range(0, rows)
+    if (isSorted(keys, rows)) identity
+    else {
+      val high = java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(differingBits(keys, rows))
+      radix(keys, identity, math.max(0, high - 2 * DigitBits))
+    }
   }
 
   /** The first position in `[from, until)` of a key that is at least this one; `until` if there is none. */
@@ -31,11 +41,12 @@ private[accelerator] object LongOrder {
     i >= rows
   }
 
-  private def radix(keys: Array[Long], identity: Array[Int]): Array[Int] = {
+  /** By the bits from `lowest` on. */
+  private def radix(keys: Array[Long], identity: Array[Int], lowest: Int): Array[Int] = {
     val varying = differingBits(keys, identity.length)
     var source = identity
     var target = new Array[Int](identity.length)
-    var shift = 0
+    var shift = lowest
     while (shift < 64) {
       if (((varying >>> shift) & (Digits - 1)) != 0) {
         scatter(keys, source, target, shift)

@@ -18,7 +18,8 @@ object Safety {
     case _: BinaryComparison | _: In | _: InSet => true
     case _: Coalesce | _: If | _: CaseWhen | _: NaNvl => true
     case _: Greatest | _: Least => true
-    case _: GetStructField | _: CreateNamedStruct | _: OrderedLong => true
+    case _: GetStructField | _: CreateNamedStruct | _: OrderedLong | _: PackedLong => true
+    case _: BitwiseNot | _: BitwiseAnd | _: BitwiseOr | _: BitwiseXor => true
     case c: Cast => widens(c.child.dataType, c.dataType)
     case Add(l, _, _) => isFractional(l.dataType)
     case Subtract(l, _, _) => isFractional(l.dataType)

@@ -25,6 +25,7 @@ import thetajoin.rowstore.ThetaRelation
  * @param indexed the conjuncts that the index answers
  * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
  * @param probeKeys, probeFilter see [[JoinTask]]
+ * @param sortsProbe whether probe rows come in sorted batches, if the index turns out to be large
  */
 final class BroadcastThetaJoinExec(
     left: SparkPlan,
@@ -37,7 +38,8 @@ final class BroadcastThetaJoinExec(
     val probeKeys: Seq[Expression],
     val probeFilter: Option[Expression],
     override val mode: ThetaBroadcastMode,
-    val spread: Spread
+    val spread: Spread,
+    val sortsProbe: Boolean
 ) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
     with ThetaJoinExec {
 
@@ -61,7 +63,7 @@ final class BroadcastThetaJoinExec(
 
   // What a case class would have generated, with our fields among Spark's: copies, equality and
   // canonical forms go through these.
-  override def productArity: Int = 11
+  override def productArity: Int = 12
   override def productElement(n: Int): Any = n match {
     case 5 => indexed
     case 6 => residual
@@ -69,6 +71,7 @@ final class BroadcastThetaJoinExec(
     case 8 => probeFilter
     case 9 => mode
     case 10 => spread
+    case 11 => sortsProbe
     case inherited => super.productElement(inherited)
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
@@ -97,7 +100,8 @@ final class BroadcastThetaJoinExec(
       probeKeys,
       probeFilter,
       mode,
-      spread
+      spread,
+      sortsProbe
     )
     join.copyTagsFrom(this)
     join
@@ -116,7 +120,7 @@ final class BroadcastThetaJoinExec(
     else probe.outputPartitioning
 
   override def outputOrdering: Seq[SortOrder] =
-    if (mayMoveRows || role.needsMatchedBuildRows) Nil else probe.outputOrdering
+    if (mayMoveRows || sortsProbe || role.needsMatchedBuildRows) Nil else probe.outputOrdering
 
   override def nodeName: String = "BroadcastThetaJoin"
 
@@ -145,7 +149,7 @@ final class BroadcastThetaJoinExec(
 
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
-    role.needsMatchedBuildRows || mayMoveRows || !(consumedInPlace || role.oneRowAtMost)
+    role.needsMatchedBuildRows || mayMoveRows || sortsProbe || !(consumedInPlace || role.oneRowAtMost)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
     val marks = role.buildExistence.isDefined && !mayMoveRows
@@ -177,7 +181,7 @@ final class BroadcastThetaJoinExec(
     }
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
     val readTwice = role.needsMatchedBuildRows && role.pairs
-    val input =
+    val moved =
       if (spreads || readTwice)
         RowShuffle.spread(
           rows,
@@ -185,6 +189,10 @@ final class BroadcastThetaJoinExec(
           math.max(cores, rows.getNumPartitions)
         )
       else rows
+    val input =
+      if (sortsProbe && broadcast.value.index.bytes >= BroadcastThetaJoinExec.CacheBytes)
+        SortedBatches.of(moved, probe.output, probeKeys.head)
+      else moved
     if (!role.needsMatchedBuildRows) input
     else {
       val marker = MatchMarker.factory(task, broadcast, conf.wholeStageEnabled)
@@ -225,6 +233,9 @@ final class BroadcastThetaJoinExec(
 }
 
 object BroadcastThetaJoinExec {
+
+  /** Of an index below this, all is in a core's cache after a while. */
+  private val CacheBytes = 1L << 20
 
   /** The build columns that a relation must hold for a join. */
   def storedAttributes(

@@ -83,7 +83,8 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.offer.probeKeys,
           probeFilter,
           built,
-          choice.spread
+          choice.spread,
+          choice.sortsProbe
         )
       case Placement.Shuffle(partitions, broadcastLimit) =>
         val keys = DistinctKeysExec(built.spec, built.keys, right)

@@ -39,6 +39,7 @@ object Placement {
  * @param probeFilter conjuncts tested once for each probe row
  * @param buildFilter conjuncts tested once for each build row
  * @param residual conjuncts tested on candidates, in plan order
+ * @param sortsProbe whether probe rows are sorted in batches ahead of the look-ups
  */
 final case class Choice(
     accelerator: String,
@@ -48,7 +49,8 @@ final case class Choice(
     probeFilter: Seq[Expression],
     buildFilter: Seq[Expression],
     residual: Seq[Expression],
-    spread: Spread
+    spread: Spread,
+    sortsProbe: Boolean
 ) {
   def buildSide: BuildSide = placement.buildSide
 }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.planning.{
 }
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.LongType
 
 import thetajoin.Settings
 import thetajoin.accelerator.{Accelerator, KeyErrors, Offer, Registry}
@@ -153,19 +154,30 @@ object Planner {
       ofProbe.map(_.source),
       ofBuild.map(_.source),
       checked.map(_.source),
-      if (existenceOnly || shape.equiKeys.nonEmpty) Spread.Never else spread(join, side, offer)
+      if (existenceOnly || shape.equiKeys.nonEmpty) Spread.Never else spread(join, side, offer),
+      sortsProbe(join, side, offer)
     )
   }
 
+  private def sortsProbe(join: Join, side: BuildSide, offer: Offer): Boolean = {
+    val (build, probe) = estimatedRows(join, side)
+    offer.spec.isOrdered && offer.probeKeys.headOption.exists(_.dataType == LongType) &&
+    build >= ManySorted && probe >= ManySorted
+  }
+
   private def spread(join: Join, side: BuildSide, offer: Offer): Spread = {
-    val built = BuildSides.built(join, side)
-    val probed = if (built eq join.left) join.right else join.left
-    val build = estimatedRows(built)
-    val probe = estimatedRows(probed)
+    val (build, probe) = estimatedRows(join, side)
     if (build < ManyRows) Spread.Never
     else if (offer.served.nonEmpty && probe <= FewProbeRows && probe * build >= ManyPairs)
       Spread.Evenly
     else Spread.OverIdleCores
+  }
+
+  /** Of the build side and of the probe side. */
+  private def estimatedRows(join: Join, side: BuildSide): (BigInt, BigInt) = {
+    val built = BuildSides.built(join, side)
+    val probed = if (built eq join.left) join.right else join.left
+    (estimatedRows(built), estimatedRows(probed))
   }
 
   private def estimatedRows(plan: LogicalPlan): BigInt = {
@@ -176,6 +188,9 @@ object Planner {
 
   /** Candidates of a probe row from which on moving the row to another core costs less than looking at them. */
   private val ManyRows: BigInt = BigInt(1000)
+
+  /** An index of fewer rows fits into a core's cache, and fewer probe rows are not worth the loop of their own. */
+  private val ManySorted: BigInt = BigInt(50000)
 
   /** Moving these takes some hundredths of a second, and looking at so many pairs some tenths. */
   private val FewProbeRows: BigInt = BigInt(100000)

@@ -36,6 +36,8 @@ private[existence] sealed trait TestedSpec extends IndexSpec {
 
   override def isDistinct: Boolean = comparisons == 1
 
+  override def isOrdered: Boolean = comparisons == 2
+
   override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     new SeenMany(() => newMemory(keyTypes.init))
 

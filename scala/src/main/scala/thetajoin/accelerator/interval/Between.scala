@@ -17,6 +17,8 @@ import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
  */
 final case class BetweenSpec(keys: Int, lower: Option[Boolean], upper: Option[Boolean])
     extends IndexSpec {
+  override def isOrdered: Boolean = true
+
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new BetweenBuilder(this, keyTypes.take(keys))
 }

@@ -19,6 +19,8 @@ import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
  */
 final case class BothAtLeastSpec(keys: Int, isFirstStrict: Boolean, isSecondStrict: Boolean)
     extends IndexSpec {
+  override def isOrdered: Boolean = true
+
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new BothAtLeastBuilder(this, keyTypes.take(keys))
 }

@@ -81,6 +81,8 @@ object PiecewiseAccelerator extends Accelerator {
 final case class PiecewiseSpec(operator: String, extreme: Boolean = false) extends IndexSpec {
   override def forExistence: IndexSpec = copy(extreme = true)
 
+  override def isOrdered: Boolean = !extreme
+
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {
     case Seq(LongType) => new SortedLongsBuilder(this)
     case Seq(other) => new SortedValuesBuilder(this, other)
