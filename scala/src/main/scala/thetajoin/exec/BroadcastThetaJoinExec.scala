@@ -180,9 +180,10 @@ final class BroadcastThetaJoinExec(
       case Spread.Evenly => cores > 1
     }
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
-    val readTwice = role.needsMatchedBuildRows && role.pairs
+    val keeps =
+      role.needsMatchedBuildRows && role.pairs && !BroadcastThetaJoinExec.isRepeatable(probe)
     val moved =
-      if (spreads || readTwice)
+      if (spreads || keeps)
         RowShuffle.spread(
           rows,
           probe.output.map(_.dataType),
@@ -236,6 +237,16 @@ object BroadcastThetaJoinExec {
 
   /** Of an index below this, all is in a core's cache after a while. */
   private val CacheBytes = 1L << 20
+
+  /** Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with what is computed of them. */
+  private def isRepeatable(plan: SparkPlan): Boolean = plan match {
+    case scan: FileSourceScanExec => scan.supportsColumnar
+    case _: RangeExec | _: LocalTableScanExec => true
+    case _: ProjectExec | _: FilterExec | _: ColumnarToRowExec | _: WholeStageCodegenExec |
+        _: InputAdapter | _: ProbeRowsExec =>
+      plan.expressions.forall(_.deterministic) && plan.children.forall(isRepeatable)
+    case _ => false
+  }
 
   /** The build columns that a relation must hold for a join. */
   def storedAttributes(
