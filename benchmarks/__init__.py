@@ -1,1 +1,1 @@
-"""Suites of joins on Spark with and without thetajoin, DuckDB, DataFusion and Polars."""
+"""Suites of joins on Spark with and without thetajoin, and on other engines beside it."""

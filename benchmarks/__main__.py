@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import plot, report
-from benchmarks.queries import Query, Suite
+from benchmarks.queries import OFF, ON, Query, Suite
 from benchmarks.report import (
-    ENGINES,
     FIRST_WARM_UP_SECONDS,
     MOST_ROUNDS,
     SCAN,
@@ -28,14 +27,20 @@ from benchmarks.worker import Execution, NotSupported, Outcome, Worker
 THREADS = 2
 RESULTS = Path(__file__).parent / "results"
 MODULES = {
-    "Spark": "benchmarks.engines.spark",
-    "Spark + thetajoin": "benchmarks.engines.spark",
+    OFF: "benchmarks.engines.spark",
+    ON: "benchmarks.engines.spark",
     SCAN: "benchmarks.engines.spark",
     "DuckDB": "benchmarks.engines.duckdb",
     "DataFusion": "benchmarks.engines.datafusion",
     "Polars": "benchmarks.engines.polars",
 }
-KEYS = dict(zip(("spark-off", "spark-on", "duckdb", "datafusion", "polars"), ENGINES, strict=True))
+KEYS = {
+    "spark-off": OFF,
+    "spark-on": ON,
+    "duckdb": "DuckDB",
+    "datafusion": "DataFusion",
+    "polars": "Polars",
+}
 
 
 def main() -> int:
@@ -45,16 +50,16 @@ def main() -> int:
     settings = Settings(options.runs, options.limit, THREADS)
     queries = [query for query in suite.queries if query.name in options.only]
     engines = [KEYS[key] for key in options.engines]
-    facts = report.machine_facts()
+    facts = report.machine_facts(suite)
     _write_tables(queries)
     results = _measure(queries, engines, settings)
-    print("\n".join(["", *report.table(results)]))
-    complete = len(queries) == len(suite.queries) and len(engines) == len(ENGINES)
+    print("\n".join(["", *report.table(suite, results)]))
+    complete = len(queries) == len(suite.queries) and len(engines) == len(suite.engines)
     folder = options.output or (RESULTS if complete else None)
     if folder is not None:
         report.write(suite, results, settings, facts, folder)
         plot.write(suite, results, settings, folder / f"{suite.name}.svg")
-        print(f"\nWritten: {folder}/{suite.name}.md, {suite.name}.json, {suite.name}.svg")
+        print(f"\nWritten: {folder}/{suite.name}*")
     return _check_targets(suite, results) if options.targets else 0
 
 
@@ -67,7 +72,8 @@ def _options() -> argparse.Namespace:
 
 
 def _add_options(parser: argparse.ArgumentParser, suite: Suite) -> None:
-    names, keys = [query.name for query in suite.queries], list(KEYS)
+    names = [query.name for query in suite.queries]
+    keys = [key for key, engine in KEYS.items() if engine in suite.engines]
     parser.add_argument(
         "--only", type=_choice(names), default=names, help=f"queries, of {','.join(names)}"
     )

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from benchmarks.queries import Suite
-from benchmarks.report import OFF, ON, PEERS, Result, Settings
+from benchmarks.queries import OFF, ON, Suite
+from benchmarks.report import Result, Settings
 from benchmarks.worker import OverLimit
 
 # Colour and marker of each engine; the palette is told apart by colour-blind readers too.
@@ -27,20 +27,22 @@ STYLES = {
 def write(suite: Suite, results: list[Result], settings: Settings, path: Path) -> None:
     """Draw all queries, the first on top."""
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": suite.name, "font.size": 10})
-    figure = Figure(figsize=(10, 1.6 + 0.36 * len(results)), layout="constrained")
+    labels = [_label(result) for result in results]
+    width = 6 + 0.08 * max(map(len, labels))
+    figure = Figure(figsize=(width, 1.6 + 0.36 * len(results)), layout="constrained")
     axes = figure.subplots()
     for row, result in enumerate(results):
-        _draw_row(axes, row, result)
-    _draw_frame(axes, suite, results, settings)
+        _draw_row(axes, suite, row, result)
+    _draw_frame(axes, suite, labels, settings)
     figure.savefig(path, metadata={"Date": None})
 
 
-def _draw_row(axes: Axes, row: int, result: Result) -> None:
+def _draw_row(axes: Axes, suite: Suite, row: int, result: Result) -> None:
     """The engines' dots, and a line from Spark to Spark with thetajoin."""
     off, on = _seconds(result, OFF), _seconds(result, ON)
     if off is not None and on is not None:
         axes.plot([on, off], [row, row], color=STYLES[ON][0], alpha=0.35, linewidth=4, zorder=1)
-    for engine in (*PEERS, OFF, ON):
+    for engine in (*suite.peers, OFF, ON):
         seconds = _seconds(result, engine)
         if seconds is None:
             continue
@@ -51,10 +53,12 @@ def _draw_row(axes: Axes, row: int, result: Result) -> None:
         axes.scatter(seconds, row, s=size, color=colour, marker=marker, zorder=2, linewidths=0)
 
 
-def _draw_frame(axes: Axes, suite: Suite, results: list[Result], settings: Settings) -> None:
+def _label(result: Result) -> str:
+    return "   ".join((result.query.name, *result.query.facts.values())).replace("`", "")
+
+
+def _draw_frame(axes: Axes, suite: Suite, labels: list[str], settings: Settings) -> None:
     """Labels, grid, legend and title."""
-    queries = [result.query for result in results]
-    labels = ["   ".join((q.name, *q.facts.values())).replace("`", "") for q in queries]
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xscale("log")
@@ -73,8 +77,8 @@ def _draw_frame(axes: Axes, suite: Suite, results: list[Result], settings: Setti
         fontweight="bold",
     )
     marks = [
-        Line2D([], [], color=colour, marker=marker, linestyle="", label=engine)
-        for engine, (colour, marker) in STYLES.items()
+        Line2D([], [], color=STYLES[name][0], marker=STYLES[name][1], linestyle="", label=name)
+        for name in suite.engines
     ]
     axes.legend(
         handles=marks,

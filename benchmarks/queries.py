@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from benchmarks.tables import Table
 
+OFF, ON = "Spark", "Spark + thetajoin"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Query(ABC):
@@ -45,6 +47,7 @@ class Suite:
 
     `data` says in a sentence what they read, `answer` what they return. `above_scan` is the share
     that Spark with thetajoin may take of Spark's time above the scan, for queries without a target.
+    `peers` are the engines that run beside Spark.
     """
 
     name: str
@@ -52,4 +55,10 @@ class Suite:
     data: str
     answer: str
     queries: tuple[Query, ...]
+    peers: tuple[str, ...]
     above_scan: float | None = None
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """All engines of the suite, in the order of its report."""
+        return OFF, ON, *self.peers

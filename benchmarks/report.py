@@ -13,12 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.engines import Answer
-from benchmarks.queries import Query, Suite
+from benchmarks.queries import OFF, ON, Query, Suite
 from benchmarks.worker import Execution, NotSupported, OverLimit
 
-OFF, ON = "Spark", "Spark + thetajoin"
-PEERS = ("DuckDB", "DataFusion", "Polars")
-ENGINES = (OFF, ON, *PEERS)
+# The package that an engine comes in.
+PACKAGES = {
+    OFF: "pyspark",
+    "DuckDB": "duckdb",
+    "DataFusion": "datafusion",
+    "Polars": "polars",
+}
 
 # Spark reading the tables and joining nothing: not an engine, but timed in the same rounds.
 SCAN = "scan"
@@ -61,7 +65,8 @@ class Result:
 
     def best_peer(self) -> float | None:
         """The seconds of the fastest engine that is not Spark."""
-        return min((s for s in map(self.median, PEERS) if s is not None), default=None)
+        peers = set(self.executions) - {SCAN, OFF, ON}
+        return min((s for s in map(self.median, peers) if s is not None), default=None)
 
     def above_scan(self) -> float | None:
         """What thetajoin takes above the scan, as a share of what Spark does."""
@@ -85,10 +90,10 @@ class Settings:
     threads: int
 
 
-def machine_facts() -> dict[str, str]:
+def machine_facts(suite: Suite) -> dict[str, str]:
     """What a reader needs to judge the numbers."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = ("pyspark", "duckdb", "datafusion", "polars")
+    packages = [PACKAGES[engine] for engine in suite.engines if engine in PACKAGES]
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "memory": f"{memory:.0f} GiB",
@@ -110,7 +115,7 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
         "",
         suite.data,
         "",
-        *table(results),
+        *table(suite, results),
         "",
         f"- spread of an engine's runs in one query, by their median: {_spread(results)}",
         *(f"- {name}: {value}" for name, value in facts.items()),
@@ -124,10 +129,10 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
     return "\n".join(lines) + "\n"
 
 
-def table(results: list[Result]) -> list[str]:
+def table(suite: Suite, results: list[Result]) -> list[str]:
     """The rows of the Markdown table."""
     described = ("query", *results[0].query.facts)
-    rows = [_figures(result) for result in results]
+    rows = [_figures(suite, result) for result in results]
     head = (*described, *rows[0])
     lines = [
         f"| {' | '.join(head)} |",
@@ -139,11 +144,11 @@ def table(results: list[Result]) -> list[str]:
     return lines
 
 
-def _figures(result: Result) -> dict[str, str]:
+def _figures(suite: Suite, result: Result) -> dict[str, str]:
     """The cells of a query that were measured, by the head of their column."""
     scanned = result.query.scan is not None
     figures = {SCAN: _cell(result, SCAN)} if scanned else {}
-    figures |= {engine: _cell(result, engine) for engine in ENGINES}
+    figures |= {engine: _cell(result, engine) for engine in suite.engines}
     figures["off / on"] = _off_ratio(result)
     figures["best peer / on"] = _ratio(result.best_peer(), result.median(ON))
     if scanned:

@@ -204,5 +204,6 @@ SUITE = Suite(
     data="All engines read the same Parquet files, which DuckDB wrote.",
     answer="the count and a sum of the rows that come out",
     queries=_LARGE + _TPCH + _CASES,
+    peers=("DuckDB", "DataFusion", "Polars"),
     above_scan=1 / 3,
 )

@@ -100,4 +100,5 @@ SUITE = Suite(
     ),
     answer="the row count and the sums of both sides' columns",
     queries=_DATAFUSION + _PIECEWISE + _SELECTIVE,
+    peers=("DuckDB", "DataFusion", "Polars"),
 )
