@@ -11,7 +11,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-fast test-python-fast test-sparks test-suites link check fmt docs wheel bench bench-existence clean
+.PHONY: help setup demo test test-scala test-fast test-python-fast test-sparks test-suites link check fmt docs wheel bench bench-existence bench-range clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,9 @@ bench: .venv/.complete ## joins without an equality: Spark off and on beside Duc
 
 bench-existence: .venv/.complete ## EXISTS and NOT IN in the same way; results in benchmarks/results/
 	$(PYTHON) -m benchmarks existence $(ARGS)
+
+bench-range: .venv/.complete ## points in intervals, overlaps, bands and inequalities, with ClickHouse beside
+	$(PYTHON) -m benchmarks range $(ARGS)
 
 clean: ## remove what was built, but not the environments
 	rm -rf target project/target project/project build dist python/src/thetajoin/jars

@@ -31,6 +31,7 @@ MODULES = {
     ON: "benchmarks.engines.spark",
     SCAN: "benchmarks.engines.spark",
     "DuckDB": "benchmarks.engines.duckdb",
+    "ClickHouse": "benchmarks.engines.clickhouse",
     "DataFusion": "benchmarks.engines.datafusion",
     "Polars": "benchmarks.engines.polars",
 }
@@ -38,6 +39,7 @@ KEYS = {
     "spark-off": OFF,
     "spark-on": ON,
     "duckdb": "DuckDB",
+    "clickhouse": "ClickHouse",
     "datafusion": "DataFusion",
     "polars": "Polars",
 }

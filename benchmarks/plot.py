@@ -19,6 +19,7 @@ STYLES = {
     "Spark": ("#7f7f7f", "o"),
     "Spark + thetajoin": ("#d55e00", "o"),
     "DuckDB": ("#e69f00", "s"),
+    "ClickHouse": ("#cc79a7", "v"),
     "DataFusion": ("#0072b2", "D"),
     "Polars": ("#009e73", "^"),
 }

@@ -14,11 +14,14 @@ OFF, ON = "Spark", "Spark + thetajoin"
 class Query(ABC):
     """A join whose answer is one row of whole numbers.
 
-    `target` is the seconds that Spark with thetajoin may take (None: no limit).
+    `target` is the seconds that Spark with thetajoin may take (None: no limit). It is to be faster
+    than the engines `ahead_of`, and no slower than on the query `no_slower_than`.
     """
 
     name: str
     target: float | None = None
+    ahead_of: tuple[str, ...] = ()
+    no_slower_than: str | None = None
 
     @property
     @abstractmethod

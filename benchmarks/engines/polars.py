@@ -11,6 +11,7 @@ from benchmarks.engines import Answer, Runner, UnsupportedJoinError
 from benchmarks.queries import Query
 from benchmarks.suites.existence import ExistenceQuery
 from benchmarks.suites.nlj import NestedLoopQuery
+from benchmarks.suites.range import RangeQuery
 from benchmarks.tables import Range, Table
 
 
@@ -31,6 +32,8 @@ class PolarsRunner(Runner):
                 answer = self._nested_loop(query)
             case ExistenceQuery():
                 answer = self._existence(query)
+            case RangeQuery():
+                answer = self._range(query)
             case _:
                 raise TypeError(f"no Polars query for {query}")
         return answer.collect(engine="streaming").row(0)
@@ -52,6 +55,13 @@ class PolarsRunner(Runner):
             inner, on=query.columns, how="anti" if query.is_anti else "semi", maintain_order="none"
         )
         return joined.select(pl.len(), pl.col("v").sum())
+
+    def _range(self, query: RangeQuery) -> pl.LazyFrame:
+        if query.join_type != "INNER":
+            raise UnsupportedJoinError("Polars has only inner joins on inequalities")
+        left, right = (self._frames[table.name] for table in query.tables)
+        joined = left.join_where(right, *map(pl.sql_expr, query.condition.conjuncts))
+        return joined.select(pl.len(), pl.col("v").sum(), pl.col("w").sum())
 
 
 def _frame(table: Table) -> pl.LazyFrame:

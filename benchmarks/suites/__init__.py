@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import existence, nlj
+from benchmarks.suites import existence, nlj, range
 
-SUITES = {suite.name: suite for suite in (nlj.SUITE, existence.SUITE)}
+SUITES = {suite.name: suite for suite in (nlj.SUITE, existence.SUITE, range.SUITE)}
