@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import plot, report
+from benchmarks import growth, plot, report
 from benchmarks.queries import OFF, ON, Query, Suite
 from benchmarks.report import (
     FIRST_WARM_UP_SECONDS,
@@ -61,6 +61,7 @@ def main() -> int:
     if folder is not None:
         report.write(suite, results, settings, facts, folder)
         plot.write(suite, results, settings, folder / f"{suite.name}.svg")
+        growth.write(suite, results, folder / f"{suite.name}-growth.svg")
         print(f"\nWritten: {folder}/{suite.name}*")
     return _check_targets(suite, results) if options.targets else 0
 
@@ -145,6 +146,7 @@ def _measure_query(
 ) -> Result:
     """Warm each engine up on a query, then run it on all of them in rounds."""
     result = Result(query)
+    engines = [engine for engine in engines if query.off or engine != OFF]
     if query.scan is not None:
         engines = [SCAN, *engines]
     measures = {

@@ -15,13 +15,15 @@ class Query(ABC):
     """A join whose answer is one row of whole numbers.
 
     `target` is the seconds that Spark with thetajoin may take (None: no limit). It is to be faster
-    than the engines `ahead_of`, and no slower than on the query `no_slower_than`.
+    than the engines `ahead_of`, and no slower than on the query `no_slower_than`. `off` is False
+    where Spark alone is not asked, as it could only run into the time limit.
     """
 
     name: str
     target: float | None = None
     ahead_of: tuple[str, ...] = ()
     no_slower_than: str | None = None
+    off: bool = True
 
     @property
     @abstractmethod
@@ -45,12 +47,23 @@ class Query(ABC):
 
 
 @dataclass(frozen=True)
+class GrowthStep:
+    """A size in the plot of growth: `query` looks `rows` more rows up than `base` does."""
+
+    size: int
+    rows: int
+    query: str
+    base: str
+
+
+@dataclass(frozen=True)
 class Suite:
     """Queries that are run and reported together.
 
     `data` says in a sentence what they read, `answer` what they return. `above_scan` is the share
     that Spark with thetajoin may take of Spark's time above the scan, for queries without a target.
-    `peers` are the engines that run beside Spark.
+    `peers` are the engines that run beside Spark. `growth` has what a row costs at each of several
+    sizes, for a plot.
     """
 
     name: str
@@ -60,6 +73,7 @@ class Suite:
     queries: tuple[Query, ...]
     peers: tuple[str, ...]
     above_scan: float | None = None
+    growth: tuple[GrowthStep, ...] = ()
 
     @property
     def engines(self) -> tuple[str, ...]:

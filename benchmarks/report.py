@@ -125,6 +125,7 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
         *(f"- n/a: {reason}" for reason in _footnotes(results)),
         "",
         f"![seconds a query]({suite.name}.svg)",
+        *([f"![what a row costs by size]({suite.name}-growth.svg)"] if suite.growth else ()),
         "",
         f"Written by `python -m benchmarks {suite.name}`; the single runs and the join metrics are "
         f"in {suite.name}.json.",

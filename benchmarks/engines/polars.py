@@ -60,6 +60,8 @@ class PolarsRunner(Runner):
         if query.join_type != "INNER":
             raise UnsupportedJoinError("Polars has only inner joins on inequalities")
         left, right = (self._frames[table.name] for table in query.tables)
+        if query.sample:
+            left = left.filter(pl.sql_expr(query.sample))
         joined = left.join_where(right, *map(pl.sql_expr, query.condition.conjuncts))
         return joined.select(pl.len(), pl.col("v").sum(), pl.col("w").sum())
 

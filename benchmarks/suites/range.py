@@ -7,9 +7,10 @@ side, of the left side only where existence is asked.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
-from benchmarks.queries import Query, Suite
+from benchmarks.queries import GrowthStep, Query, Suite
 from benchmarks.tables import Parquet, Table, short
 
 JoinType = Literal["INNER", "LEFT", "FULL", "SEMI", "ANTI"]
@@ -29,12 +30,16 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class RangeQuery(Query):
-    """A join of `left` and `right`; no column of one side is named as one of the other."""
+    """A join of `left` and `right`; no column of one side is named as one of the other.
+
+    `sample` is what left rows must fulfil to be joined at all.
+    """
 
     left: Parquet
     right: Parquet
     condition: Condition
     join_type: JoinType = "INNER"
+    sample: str | None = None
 
     @property
     def asks_existence(self) -> bool:
@@ -54,9 +59,10 @@ class RangeQuery(Query):
 
     def joined(self, join_type: str) -> str:
         """The query as a join, its type in an engine's own words."""
+        where = f" WHERE {self.sample}" if self.sample else ""
         return (
             f"SELECT {self._answer} FROM {self.left.name} "
-            f"{join_type} JOIN {self.right.name} ON {self.condition}"
+            f"{join_type} JOIN {self.right.name} ON {self.condition}{where}"
         )
 
     @property
@@ -67,10 +73,11 @@ class RangeQuery(Query):
     @property
     def facts(self) -> dict[str, str]:
         """Join type, row counts and condition."""
+        sample = f"{self.sample}, " if self.sample else ""
         return {
             "join": self.join_type,
             "rows": f"{short(self.left.rows)} x {short(self.right.rows)}",
-            "condition": f"`{self.condition}`",
+            "condition": f"`{sample}{self.condition}`",
         }
 
     @property
@@ -236,6 +243,23 @@ _RANGES = (
     _inequalities("inequalities_large", 1_000_000, 438, target=1.2),
 )
 
+_GROWTH_SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+
+
+def _growth(size: int, suffix: str = "", sample: str | None = None) -> RangeQuery:
+    return RangeQuery(
+        name=f"growth_{short(size).lower()}{suffix}",
+        left=_POINTS_20M,
+        right=_intervals(size, 2),
+        condition=_IN,
+        sample=sample,
+        off=False,
+    )
+
+
+# What all points take more than a sample of them is neither reading nor building.
+_GROWTH = {size: (_growth(size), _growth(size, "_sample", "v % 64 = 0")) for size in _GROWTH_SIZES}
+
 SUITE = Suite(
     name="range",
     title="Range joins",
@@ -245,6 +269,10 @@ SUITE = Suite(
         "DuckDB and ClickHouse, which compare every pair for EXISTS."
     ),
     answer="the row count and the sums of a column of each side",
-    queries=_RANGES,
+    queries=_RANGES + tuple(chain.from_iterable(_GROWTH.values())),
     peers=("DuckDB", "ClickHouse", "Polars"),
+    growth=tuple(
+        GrowthStep(size, _POINTS_20M.rows * 63 // 64, query.name, base.name)
+        for size, (query, base) in _GROWTH.items()
+    ),
 )
