@@ -5,6 +5,7 @@ from typing import Final
 __all__ = [
     "ACCELERATORS",
     "ACCELERATOR_EXISTENCE_ENABLED",
+    "ACCELERATOR_INTERVAL_ENABLED",
     "ACCELERATOR_NESTEDLOOP_ENABLED",
     "ACCELERATOR_PIECEWISE_ENABLED",
     "BROADCAST_MAX_BYTES",
@@ -20,6 +21,13 @@ Default: empty. Since 0.1.0.
 
 ACCELERATOR_EXISTENCE_ENABLED: Final = "spark.thetajoin.accelerator.existence.enabled"
 """Whether the existence accelerator may be chosen. Switch it off to compare plans or to step
+around a defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+ACCELERATOR_INTERVAL_ENABLED: Final = "spark.thetajoin.accelerator.interval.enabled"
+"""Whether the interval accelerator may be chosen. Switch it off to compare plans or to step
 around a defect.
 
 Default: ``true``. Since 0.1.0.

@@ -16,7 +16,8 @@ private[thetajoin] object LongOrder {
     val identity = Array.range(0, rows)
     if (isSorted(keys, rows)) identity
     else {
-      val high = java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(differingBits(keys, rows))
+      val high =
+        java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(differingBits(keys, rows))
       radix(keys, identity, math.max(0, high - 2 * DigitBits))
     }
   }

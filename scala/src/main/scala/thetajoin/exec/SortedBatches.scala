@@ -71,7 +71,8 @@ private final class SortedBatches(
     }
     val (from, size) = (offsets(i), unsafe.getSizeInBytes)
     if (bytes.length - from < size)
-      bytes = Arrays.copyOf(bytes, math.max(LongOrder.grown(bytes.length), Math.addExact(from, size)))
+      bytes =
+        Arrays.copyOf(bytes, math.max(LongOrder.grown(bytes.length), Math.addExact(from, size)))
     unsafe.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + from)
     offsets(i + 1) = from + size
     keys(i) = keyNumber(unsafe)

@@ -110,7 +110,8 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       assert(inner(JoinMetrics.CandidateRows) == pairs && inner(JoinMetrics.Matches) == pairs)
       assert(inner(JoinMetrics.OutputRows) == pairs && inner(JoinMetrics.IndexRows) == 50)
       assert(inner(JoinMetrics.IndexBytes) > 0 && inner(JoinMetrics.ProbeTime) > 0)
-      val full = metrics("SELECT * FROM a FULL JOIN b ON a.v > b.v AND (a.v + b.v) % 2 = 5", codegen)
+      val full =
+        metrics("SELECT * FROM a FULL JOIN b ON a.v > b.v AND (a.v + b.v) % 2 = 5", codegen)
       assert(full(JoinMetrics.CandidateRows) == pairs && full(JoinMetrics.Matches) == 0)
       assert(full(JoinMetrics.OutputRows) == 150)
       val semi = metrics("SELECT * FROM a LEFT SEMI JOIN b ON a.v > b.v", codegen)
@@ -259,7 +260,8 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
         assertSame(sql, "interval")
         assert(broadcastJoins(executed(spark.sql(sql))).map(_.sortsProbe) == Seq(true))
       }
-    val few = s"SELECT /*+ BROADCAST(b) */ count(*) FROM points JOIN b ON points.k = b.k AND points.v > b.v"
+    val few =
+      s"SELECT /*+ BROADCAST(b) */ count(*) FROM points JOIN b ON points.k = b.k AND points.v > b.v"
     assert(broadcastJoins(executed(spark.sql(few))).map(_.sortsProbe) == Seq(false))
   }
 
@@ -267,7 +269,9 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val kryo =
       new org.apache.spark.serializer.KryoSerializer(spark.sparkContext.getConf).newInstance()
     val node =
-      thetaJoins(executed(spark.sql("SELECT * FROM a JOIN b ON a.v > b.v AND (a.w + b.k) % 5 <> 9"))).head
+      thetaJoins(
+        executed(spark.sql("SELECT * FROM a JOIN b ON a.v > b.v AND (a.w + b.k) % 5 <> 9"))
+      ).head
     val rows = spark.sql("SELECT v, k FROM b").queryExecution.toRdd.map(_.copy()).collect()
     val relation = node.mode.transform(rows).asInstanceOf[thetajoin.rowstore.ThetaRelation]
     val back = kryo.deserialize[thetajoin.rowstore.ThetaRelation](kryo.serialize(relation))
