@@ -44,13 +44,13 @@ private[accelerator] object Groups {
 /** Collects key rows of some keys that must be equal, of these types, followed by `values` numbers. */
 private[accelerator] final class KeyedNumbers(types: Seq[DataType], values: Int) {
   private val grouping = GroupingBuilder.of(types)
-  private val isNumber = types.forall(_ == LongType)
+  private val isFirstNumber = types.isEmpty || types == Seq(LongType)
   private val keysOf = UnsafeProjection.create(types.toArray)
   private val columns = Array.fill(values)(new LongsBuilder)
   private val keys = types.size
 
   def add(row: InternalRow): Unit = {
-    grouping.add(if (isNumber) row else keysOf(row))
+    grouping.add(if (isFirstNumber) row else keysOf(row))
     var i = 0
     while (i < columns.length) {
       columns(i).add(row.getLong(keys + i))

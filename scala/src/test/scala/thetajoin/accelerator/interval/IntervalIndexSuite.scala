@@ -27,7 +27,13 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** Equal keys beside the numbers: none, a number, or strings; a key of a row is one of few. */
   private val keyTypes =
-    Gen.oneOf(Nil, Seq(LongType), Seq(StringType), Seq(StringType, LongType))
+    Gen.oneOf(
+      Nil,
+      Seq(LongType),
+      Seq(LongType, LongType),
+      Seq(StringType),
+      Seq(StringType, LongType)
+    )
 
   private def keyValues(types: Seq[DataType], key: Int): Seq[Any] = types.map {
     case LongType => key.toLong
