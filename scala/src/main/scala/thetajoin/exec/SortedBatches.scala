@@ -23,6 +23,11 @@ import thetajoin.accelerator.LongOrder
  */
 private[exec] object SortedBatches {
 
+  private val Rows = 1 << 16
+
+  /** Of the rows of a batch, but for its last. */
+  private val Bytes = 4 << 20
+
   /** `key` is a number over the rows' columns. */
   def of(rows: RDD[InternalRow], output: Seq[Attribute], key: Expression): RDD[InternalRow] =
     rows.mapPartitions(new SortedBatches(_, output, key))
@@ -33,7 +38,8 @@ private final class SortedBatches(
     output: Seq[Attribute],
     key: Expression
 ) extends Iterator[InternalRow] {
-  private val Rows = 1 << 16
+  import SortedBatches.{Bytes, Rows}
+
   private val toUnsafe = UnsafeProjection.create(output, output)
   private val keyOf = UnsafeProjection.create(Seq(key), output)
   private val keys = new Array[Long](Rows)
@@ -55,7 +61,7 @@ private final class SortedBatches(
 
   private def fill(): Boolean = {
     var size = 0
-    while (size < Rows && rows.hasNext) {
+    while (size < Rows && offsets(size) < Bytes && rows.hasNext) {
       add(size, rows.next())
       size += 1
     }
