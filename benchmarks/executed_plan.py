@@ -23,7 +23,13 @@ class ExecutedJoin:
     @property
     def accelerated(self) -> bool:
         """Whether thetajoin ran this join."""
-        return self.line.startswith(THETA_JOIN)
+        return self.accelerator is not None
+
+    @property
+    def accelerator(self) -> str | None:
+        """The id of the accelerator that ran this join; none if Spark ran it."""
+        words = self.line.replace(",", " ").split()
+        return words[1] if words[0] in THETA_JOIN else None
 
 
 def executed_join(frame: DataFrame) -> ExecutedJoin:

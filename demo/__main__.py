@@ -41,8 +41,8 @@ def main() -> None:
         _ask(spark, question, f"[{number}/{len(QUESTIONS)}]")
         for number, question in enumerate(QUESTIONS, start=1)
     ]
-    head = ("question", "join", "pairs", "candidates", "rows", "off", "on", "faster")
-    print("\n" + terminal.table(head, lines, text_columns=2))
+    head = ("question", "join", "accelerator", "pairs", "candidates", "rows", "off", "on", "faster")
+    print("\n" + terminal.table(head, lines, text_columns=3))
     closing = (
         "Every answer has the same rows with thetajoin off and on. Pairs: left rows times right "
         "rows. Candidates: the pairs that the index left to look at. Times: one run, off before on."
@@ -84,7 +84,7 @@ def _ask(spark: SparkSession, question: Question, number: str) -> list[str]:
             print("    " + ", ".join(f"{name} {value}" for name, value in row.asDict().items()))
     numbers = [f"{count:,}" for count in (off.join.pairs, candidates, rows)]
     times = [f"{run.seconds:.1f} s" for run in (off, on)]
-    return [question.name, question.join_type, *numbers, *times, faster]
+    return [question.name, question.join_type, question.accelerator, *numbers, *times, faster]
 
 
 def _run(spark: SparkSession, question: Question, *, enabled: bool) -> Run:
@@ -98,8 +98,9 @@ def _run(spark: SparkSession, question: Question, *, enabled: bool) -> Run:
     seconds = time.perf_counter() - started
     join = executed_join(frame)
     print(f" {seconds:.1f} s\n{terminal.paragraph(join.line, 6, hanging=2)}")
-    if join.accelerated != enabled:
-        raise AssertionError(f"thetajoin enabled: {enabled}, but Spark ran the join above")
+    expected = question.accelerator if enabled else None
+    if join.accelerator != expected:
+        raise AssertionError(f"accelerator {join.accelerator} ran the join, expected: {expected}")
     return Run(seconds, rows, join)
 
 

@@ -15,6 +15,7 @@ class Question:
 
     name: str
     join_type: str
+    accelerator: str
     words: str
     sql: str
     short: bool = False
@@ -24,6 +25,7 @@ QUESTIONS = (
     Question(
         "overtaken",
         "inner",
+        "interval",
         "Which flights to Chicago O'Hare left before another one and landed after it?",
         """
         SELECT slow.id AS slow, fast.id AS fast, slow.departed, slow.landed - fast.landed AS later
@@ -36,6 +38,7 @@ QUESTIONS = (
     Question(
         "ten hours longer",
         "inner",
+        "piecewise",
         "Which flights of January and February were ten hours longer in the air than another one?",
         """
         SELECT long.id AS long, short.id AS short, long.air_time - short.air_time AS minutes
@@ -46,6 +49,7 @@ QUESTIONS = (
     Question(
         "weather in flight",
         "left outer",
+        "interval",
         "What was the weather at JFK, hour by hour, while each of its flights was in the air?",
         """
         SELECT f.id, w.observed, w.wind_speed, w.visib
@@ -58,6 +62,7 @@ QUESTIONS = (
     Question(
         "low visibility",
         "full outer",
+        "interval",
         "Which flights from LaGuardia were in the air in an hour of low visibility there, which "
         "never, and in which of these hours was none in the air?",
         """
@@ -70,6 +75,7 @@ QUESTIONS = (
     Question(
         "unobserved",
         "anti",
+        "interval",
         "Which flights from Newark have no weather observation while they were in the air?",
         """
         SELECT f.id, f.dest, f.departed, f.landed
@@ -83,6 +89,7 @@ QUESTIONS = (
     Question(
         "unbeaten",
         "anti",
+        "interval",
         "Which flights of the year were never beaten: none flew as far in less time?",
         """
         SELECT f.id, f.carrier, f.dest, f.distance, f.air_time
@@ -96,6 +103,7 @@ QUESTIONS = (
     Question(
         "eight hours late",
         "semi",
+        "interval",
         "Which flights of a July week left after a flight that was due eight hours later?",
         """
         SELECT late.id, late.carrier, late.dest, late.scheduled, late.departed
@@ -111,6 +119,7 @@ QUESTIONS = (
     Question(
         "overtaken by carrier",
         "mark",
+        "interval",
         "How many of each carrier's flights to Los Angeles did a later one overtake?",
         """
         SELECT carrier, count(*) AS flights, count_if(overtaken) AS overtaken
