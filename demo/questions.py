@@ -1,4 +1,4 @@
-"""The questions. No join has an equality between its sides, so Spark runs each as a nested loop."""
+"""The questions. Spark compares all pairs of rows in each join, or all of the same airport."""
 
 from __future__ import annotations
 
@@ -47,16 +47,29 @@ QUESTIONS = (
         """,
     ),
     Question(
-        "weather in flight",
+        "in the air together",
+        "inner",
+        "interval",
+        "Which flights from the same airport were in the air at the same time in July, and for how "
+        "long?",
+        """
+        SELECT a.origin, a.id AS a, b.id AS b,
+          least(a.landed, b.landed) - greatest(a.departed, b.departed) AS together
+        FROM flights a JOIN flights b
+          ON a.origin = b.origin AND a.departed < b.landed AND b.departed < a.landed AND a.id < b.id
+        WHERE month(a.scheduled) = 7 AND month(b.scheduled) = 7
+        """,
+    ),
+    Question(
+        "windy hours",
         "left outer",
         "interval",
-        "What was the weather at JFK, hour by hour, while each of its flights was in the air?",
+        "In which hours of a wind of ten miles an hour or more at its airport was each flight of "
+        "the year in the air?",
         """
-        SELECT f.id, w.observed, w.wind_speed, w.visib
-        FROM flights f
-        LEFT JOIN (SELECT * FROM weather WHERE origin = 'JFK') w
-          ON w.observed >= f.departed AND w.observed < f.landed
-        WHERE f.origin = 'JFK'
+        SELECT f.id, w.observed, w.wind_speed
+        FROM flights f LEFT JOIN (SELECT * FROM weather WHERE wind_speed >= 10) w
+          ON w.origin = f.origin AND w.observed >= f.departed AND w.observed < f.landed
         """,
     ),
     Question(
@@ -75,14 +88,15 @@ QUESTIONS = (
     Question(
         "unobserved",
         "anti",
-        "interval",
-        "Which flights from Newark have no weather observation while they were in the air?",
+        "existence",
+        "Which flights of the first three months have no weather observation at their airport "
+        "while they were in the air?",
         """
-        SELECT f.id, f.dest, f.departed, f.landed
+        SELECT f.id, f.origin, f.dest, f.departed, f.landed
         FROM flights f
-        WHERE f.origin = 'EWR' AND f.landed IS NOT NULL AND NOT EXISTS (
+        WHERE month(f.scheduled) <= 3 AND f.landed IS NOT NULL AND NOT EXISTS (
           SELECT 1 FROM weather w
-          WHERE w.origin = 'EWR' AND w.observed BETWEEN f.departed AND f.landed)
+          WHERE w.origin = f.origin AND w.observed BETWEEN f.departed AND f.landed)
         """,
         short=True,
     ),
