@@ -19,7 +19,7 @@ help: ## list the targets
 setup: .venv/.complete ## a .venv in which thetajoin and the newest Spark import
 	@echo "ready: .venv/bin/python, jar $$($(PYTHON) -c 'import thetajoin; print(thetajoin.jar_path())')"
 
-demo: .venv/.complete ## joins on real flights and weather, with the extension off and on
+demo: .venv/.complete ## joins on real flights, weather and address ranges, with the extension off and on
 	$(PYTHON) -m demo
 
 test: .venv/.complete check $(EXAMPLE_JAR) ## everything that is tested, as CI does it

@@ -1,1 +1,1 @@
-"""Questions about real flights and weather, with thetajoin off and on: `python -m demo`."""
+"""Questions about flights, weather and addresses, with thetajoin off and on: `python -m demo`."""

