@@ -24,6 +24,11 @@ final case class JoinShape(
     case c: Comparison => Seq(c)
     case d: Distance => Seq(d.lower, d.upper)
   }.flatten
+
+  /** Those whose keys fail for no value but where Spark's own evaluation does: sums over both sides do for large ones. */
+  def plainComparisons: Seq[Comparison] =
+    comparisons.filterNot(c => Seq(c.left, c.right).exists(_.isInstanceOf[BoundedSum]))
+
   def equiKeys: Seq[EquiKey] = conjuncts.collect { case k: EquiKey => k }
   def nullAwareKeys: Seq[NullAwareKey] = conjuncts.collect { case k: NullAwareKey => k }
 }

@@ -238,14 +238,27 @@ object BroadcastThetaJoinExec {
   /** Of an index below this, all is in a core's cache after a while. */
   private val CacheBytes = 1L << 20
 
-  /** Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with what is computed of them. */
+  /**
+   * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of
+   * them and no filter but for nulls.
+   */
   private def isRepeatable(plan: SparkPlan): Boolean = plan match {
     case scan: FileSourceScanExec => scan.supportsColumnar
     case _: RangeExec | _: LocalTableScanExec => true
-    case _: ProjectExec | _: FilterExec | _: ColumnarToRowExec | _: WholeStageCodegenExec |
-        _: InputAdapter | _: ProbeRowsExec =>
-      plan.expressions.forall(_.deterministic) && plan.children.forall(isRepeatable)
+    case ProjectExec(columns, child) => columns.forall(Safety.cannotFail) && isRepeatable(child)
+    case FilterExec(condition, child) =>
+      isRepeatable(child) && conjuncts(condition).forall {
+        case IsNotNull(_: Attribute) => true
+        case _ => false
+      }
+    case _: ColumnarToRowExec | _: WholeStageCodegenExec | _: InputAdapter | _: ProbeRowsExec =>
+      plan.children.forall(isRepeatable)
     case _ => false
+  }
+
+  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
+    case And(l, r) => conjuncts(l) ++ conjuncts(r)
+    case other => Seq(other)
   }
 
   /** The build columns that a relation must hold for a join. */

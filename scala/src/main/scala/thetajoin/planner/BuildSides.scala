@@ -65,7 +65,7 @@ private[thetajoin] object BuildSides {
     val limit = Settings.bytes(Settings.BroadcastMaxBytes, conf)
     val side = preferred(join)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
-    val isForced = ThetaHint.of(join).nonEmpty
+    val isForced = ThetaHint.isForced(join)
     if (size(join, side) <= limit || isForced || !join.joinType.isInstanceOf[InnerLike]) Right(side)
     else
       Left(ReasonCode.BuildTooLarge(

@@ -14,23 +14,22 @@ import thetajoin.reason.{Reason, ReasonCode}
 /**
  * Which side of a join on equal keys is broadcast. Existence joins are taken, and others that compare more than the keys: where all
  * rows of a key are needed, Spark's own joins serve. The limits are those of Spark's own broadcast joins, but for
- * [[RangeBytes]].
+ * [[RangeFactor]].
  */
 private[planner] object EquiBuildSides {
 
   def choose(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Placement] = {
     val isExistence = JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)
-    val isForced = ThetaHint.of(join).nonEmpty
-    if (!isExistence && shape.comparisons.isEmpty && !isForced) Left(equiKeys(join))
-    else
-      BuildSides.broadcastAlready(join).map(_.map(Placement.Broadcast)).getOrElse {
-        shuffleHint(join) match {
-          case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
-          case None if isExistence => ofExistence(join, conf)
-          case None if isForced => Right(Placement.Broadcast(BuildSides.chosen(join)))
-          case None => ofPairs(join, shape, conf)
-        }
+    BuildSides.broadcastAlready(join).map(_.map(Placement.Broadcast)).getOrElse {
+      shuffleHint(join) match {
+        case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
+        case None =>
+          val found = if (isExistence) ofExistence(join, conf) else ofPairs(join, shape, conf)
+          if (ThetaHint.isForced(join))
+            found.orElse(Right(Placement.Broadcast(BuildSides.chosen(join))))
+          else found
       }
+    }
   }
 
   private def ofExistence(join: Join, conf: SQLConf): Either[Reason, Placement] = {
@@ -38,7 +37,7 @@ private[planner] object EquiBuildSides {
     val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
     hinted.orElse(sides.find(fits(join, _, conf))) match {
       case Some(BuildLeft) => Right(Placement.Broadcast(BuildLeft))
-      case _ if prunesPartitions(join) => Left(equiKeys(join))
+      case _ if prunesPartitions(join.left) => Left(equiKeys(join))
       case Some(side) => Right(Placement.Broadcast(side))
       case None if !mayBroadcast(join, conf) || hasBuckets(join) => Left(equiKeys(join))
       case None => Right(shuffle(join, conf))
@@ -46,16 +45,16 @@ private[planner] object EquiBuildSides {
   }
 
   private def ofPairs(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Placement] = {
-    val ranged = shape.comparisons.size > 1 && mayBroadcast(join, conf) && !hasBuckets(join)
+    val comparisons = shape.plainComparisons.size
+    val most =
+      if (comparisons < 2 || !mayBroadcast(join, conf) || hasBuckets(join)) BigInt(-1)
+      else BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor
     def isSmall(side: BuildSide) =
-      fits(
-        join,
-        side,
-        conf
-      ) || ranged && BuildSides.built(join, side).stats.sizeInBytes <= RangeBytes
+      fits(join, side, conf) || BuildSides.built(join, side).stats.sizeInBytes <= most
     val preferred = broadcastable(join, Seq(BuildSides.preferred(join))).filter(isSmall)
     BuildSides.hinted(join).orElse(preferred.headOption) match {
-      case Some(side) if !prunesPartitions(join) => Right(Placement.Broadcast(side))
+      case Some(side) if comparisons > 0 && !join.children.exists(prunesPartitions) =>
+        Right(Placement.Broadcast(side))
       case _ => Left(equiKeys(join))
     }
   }
@@ -64,10 +63,10 @@ private[planner] object EquiBuildSides {
     sides.filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
 
   /**
-   * The bytes up to which a side is broadcast where two comparisons choose among the rows of a key: moving so many costs less than
-   * looking at all pairs of a key.
+   * So many times Spark's own limit of a broadcast holds where two comparisons choose among the rows of a key: moving them costs
+   * less than looking at all pairs of a key.
    */
-  private val RangeBytes = BigInt(64L << 20)
+  private val RangeFactor = 4
 
   def equiKeys(join: Join): Reason = {
     val keys = join match {
@@ -123,7 +122,7 @@ private[planner] object EquiBuildSides {
     case _ => false
   }
 
-  /** Whether Spark prunes partitions of the left side by a join's keys, for which it wants a broadcast of its own. */
-  private def prunesPartitions(join: Join): Boolean =
-    join.left.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruningSubquery])))
+  /** Whether Spark prunes partitions of a side by a join's keys, for which it wants a broadcast of its own. */
+  private def prunesPartitions(side: LogicalPlan): Boolean =
+    side.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruningSubquery])))
 }

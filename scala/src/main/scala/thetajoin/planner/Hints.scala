@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRe
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.unsafe.types.UTF8String
 
 import thetajoin.accelerator.Registry
 
@@ -16,10 +17,12 @@ import thetajoin.accelerator.Registry
  *
  * @param name as the query says it
  * @param accelerator the only one to be asked, if the hint names one
+ * @param forces whether the join is taken that would be left to Spark for its size or its keys
  */
 final class ThetaHint(
     val name: String,
     val accelerator: Option[String],
+    val forces: Boolean,
     strategy: Option[JoinStrategyHint] = None
 ) extends HintInfo(strategy) {
 
@@ -33,14 +36,19 @@ final class ThetaHint(
 
   /** A strategy that another hint asks for stays beside this one; of two like this the outer counts. */
   override def merge(other: HintInfo, errors: HintErrorHandler): HintInfo =
-    new ThetaHint(name, accelerator, strategy.orElse(other.strategy))
+    copy(strategy.orElse(other.strategy))
+
+  /** Adaptive execution adds a strategy of its own to a hint. */
+  override def copy(strategy: Option[JoinStrategyHint]): HintInfo =
+    new ThetaHint(name, accelerator, forces, strategy)
 
   override def equals(other: Any): Boolean = other match {
     case that: ThetaHint =>
-      name == that.name && accelerator == that.accelerator && strategy == that.strategy
+      name == that.name && accelerator == that.accelerator && forces == that.forces &&
+      strategy == that.strategy
     case _ => false
   }
-  override def hashCode: Int = (name, accelerator, strategy).hashCode
+  override def hashCode: Int = (name, accelerator, forces, strategy).hashCode
   override def toString: String =
     s"(${(name +: accelerator.toSeq).mkString(" ")}${strategy.map(s => s", strategy=$s").mkString})"
 }
@@ -53,6 +61,9 @@ object ThetaHint {
   val Range = "RANGE_JOIN"
 
   val all: Set[String] = Set(Use, Never, Range)
+
+  /** Whether a hint on a side asks for the join to be taken whatever its size and keys. */
+  def isForced(join: Join): Boolean = of(join).exists(_.forces)
 
   /** The hints on the sides of a join. */
   def of(join: Join): Seq[ThetaHint] =
@@ -80,9 +91,13 @@ object ResolveThetaHints extends Rule[LogicalPlan] with SQLConfHelper {
       others.partition(word => word.size == 1 && known.contains(word.head))
     if (unknown.nonEmpty)
       conf.hintErrorHandler.hintRelationsNotFound(hint.name, hint.parameters, unknown.toSet)
-    val info = new ThetaHint(name, ofAccelerators.headOption.map(_.head))
+    val accelerator = ofAccelerators.headOption.map(_.head)
+    val forces = name == ThetaHint.Use && (ofRelations.nonEmpty || accelerator.nonEmpty)
+    val info = new ThetaHint(name, accelerator, forces)
     if (ofRelations.nonEmpty) onRelations(hint.child, ofRelations, info)
     else if (unknown.nonEmpty) hint.child
+    // A DataFrame's own hint is on the DataFrame as a side.
+    else if (hint.child.resolved) hinted(hint.child, info)
     else onBlock(hint.child, info)
   }
 
@@ -90,7 +105,7 @@ object ResolveThetaHints extends Rule[LogicalPlan] with SQLConfHelper {
   private def named(parameter: Any): Option[Seq[String]] = parameter match {
     case attribute: UnresolvedAttribute => Some(attribute.nameParts)
     case text: String => Some(UnresolvedAttribute.parseAttributeName(text))
-    case Literal(value, _) if value != null && !value.isInstanceOf[Number] =>
+    case Literal(value: UTF8String, _) =>
       Some(UnresolvedAttribute.parseAttributeName(value.toString))
     case _: Expression => None
     case _ => None
@@ -133,7 +148,7 @@ object ResolveThetaHints extends Rule[LogicalPlan] with SQLConfHelper {
     def onJoins(plan: LogicalPlan): LogicalPlan =
       if (nameOf(plan).isDefined || inner(plan).isEmpty) plan
       else plan.mapChildren(onJoins) match {
-        case join: Join => join.copy(left = hinted(join.left, info))
+        case join: Join => join.withNewChildren(Seq(hinted(join.left, info), join.right))
         case other => other
       }
     if (hasJoin(plan)) onJoins(plan) else hinted(plan, info)

@@ -111,7 +111,7 @@ object Planner {
         ReasonCode.EquiKeys("this accelerator does not use them")
       ).filterOrElse(
         offer =>
-          shape.equiKeys.isEmpty || hints.nonEmpty || role.isExistence ||
+          shape.equiKeys.isEmpty || hints.exists(_.forces) || role.isExistence ||
             offer.served.size > shape.equiKeys.size,
         ReasonCode.EquiKeys("this accelerator uses nothing else")
       ).map(offer =>

@@ -31,8 +31,10 @@ object IntervalAccelerator extends Accelerator {
 
   override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
     EqualKeys.of(shape, buildSide).flatMap { equal =>
-      val bounds = shape.comparisons.flatMap(Bound.of(_, buildSide)).sortBy(!_.exact)
-      indexed(bounds, equal.build.size) match {
+      // A row whose key fails meets all rows, not those with its equal keys alone.
+      val comparisons =
+        if (equal.sources.isEmpty) shape.comparisons else shape.plainComparisons
+      indexed(comparisons.flatMap(Bound.of(_, buildSide)), equal.build.size) match {
         case Some(index) => Right(offer(equal, index))
         case None if shape.equiKeys.isEmpty => Left(ReasonCode.NoSecondComparison())
         case None => Left(ReasonCode.NoComparison())
@@ -68,8 +70,14 @@ object IntervalAccelerator extends Accelerator {
       spec: IndexSpec
   )
 
-  /** Of these bounds the one or two that an index beside so many keys serves best. */
+  /** Of these bounds the one or two that an index beside so many keys serves best; exact ones if they are enough. */
   private def indexed(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
+    val exact = bounds.filter(_.exact)
+    pair(exact, keys).orElse(pair(bounds, keys))
+      .orElse(if (keys == 0) None else exact.headOption.map(bound => between(Seq(bound), keys)))
+  }
+
+  private def pair(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
     val pairs = bounds.combinations(2).collect { case Seq(a, b) => (a, b) }.toSeq
     def opposite(value: Bound => Expression) = pairs.find { case (a, b) =>
       a.isOpposite(b) && value(a).semanticEquals(value(b))
@@ -78,7 +86,6 @@ object IntervalAccelerator extends Accelerator {
       .orElse(opposite(_.probe).orElse(pairs.headOption).map { case (a, b) =>
         bothAtLeast(a, b, keys)
       })
-      .orElse(if (keys == 0) None else bounds.find(_.exact).map(bound => between(Seq(bound), keys)))
   }
 
   private def between(bounds: Seq[Bound], keys: Int): Indexed = {

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.interval
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
@@ -9,7 +11,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{IndexSpec, LongsProber, OrderedIndex}
+import thetajoin.accelerator.{IndexSpec, JoinIndex, LongsProber, OrderedIndex}
 
 /** The indexes give exactly the rows that a loop over all of them gives, each once. */
 class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -49,7 +51,16 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def build(spec: IndexSpec, types: Seq[DataType], keyed: Seq[InternalRow]) = {
     val builder = spec.newBuilder(types)
     keyed.foreach(builder.add)
-    builder.finish()
+    val built = builder.finish()
+    built.copy(index = sent(built.index))
+  }
+
+  /** As an executor gets it. */
+  private def sent(index: JoinIndex): JoinIndex = {
+    val bytes = new ByteArrayOutputStream
+    new ObjectOutputStream(bytes).writeObject(index)
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
+      .asInstanceOf[JoinIndex]
   }
 
   private def candidates(built: OrderedIndex, key: InternalRow): Seq[Int] = {
