@@ -147,8 +147,8 @@ final class InterpretedJoin(
 final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int) {
   private val keys = UnsafeProjection.create(task.probeKeys, task.probeOutput)
   private val passes = task.probeFilter.map(Predicate.create(_, task.probeOutput))
-  private val residual =
-    task.residualCondition.map(Predicate.create(_, task.probeOutput ++ task.stored))
+  // One by one: a conjunct that is null ends the check, as one that is false, and a later one may fail.
+  private val residual = task.residual.map(Predicate.create(_, task.probeOutput ++ task.stored))
   private val buildRow = new BuildRowView(relation.store, task.stored.map(_.dataType).toArray)
   private val joined = new JoinedRow
   (passes ++ residual).foreach(_.initialize(partition))

@@ -1,6 +1,6 @@
 package thetajoin.driver
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
 import thetajoin.condition.Safety
@@ -29,8 +29,6 @@ final case class JoinTask(
    * see the other pair.
    */
   val holdsErrors: Boolean = role.isExistence && !residual.forall(Safety.cannotFail)
-
-  def residualCondition: Option[Expression] = residual.reduceOption(And(_, _))
 
   /** Puts what stands for the probe and build columns into the order of the join's output. */
   def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {

@@ -85,6 +85,8 @@ object Planner {
       case (best, offer) +: _ =>
         val chosen = choice(join, shape, placement, role, best, offer)
         if (suits(placement, chosen)) Decision(Right(chosen), refused)
+        else if (ThetaHint.isForced(join))
+          accelerate(join, shape, Placement.Broadcast(BuildSides.chosen(join)), conf)
         else Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ if shape.equiKeys.nonEmpty => Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
