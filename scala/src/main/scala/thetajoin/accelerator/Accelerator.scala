@@ -80,8 +80,8 @@ trait IndexSpec extends Serializable {
   /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
   def isPartitionable: Boolean = false
 
-  /** Whether probe rows whose first key is near are looked up in places of the index that are near. */
-  def isOrdered: Boolean = false
+  /** How many probe keys are numbers that the index is ordered by, the last ones; see [[BatchProber]]. */
+  def bounds: Int = 0
 
   /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
   def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
@@ -136,6 +136,12 @@ abstract class JoinIndex extends Serializable {
 
   /** A cursor for one task. */
   def newProber(): Prober
+
+  /** One for probe rows in sorted batches, if the index has such. */
+  def newBatchProber(): Option[Prober with BatchProber] = newProber() match {
+    case prober: BatchProber => Some(prober)
+    case _ => None
+  }
 }
 
 /**
@@ -181,6 +187,32 @@ trait LongsMembership { this: JoinIndex =>
  */
 trait BytesMembership { this: JoinIndex =>
   def contains(base: AnyRef, offset: Long, size: Int): Boolean
+}
+
+/**
+ * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with equal
+ * keys, then for the candidates in a group by the [[IndexSpec.bounds]] that follow those keys, one number or two. It gives the
+ * same whatever the order of the rows, and is quickest when they come by group and with the first number descending.
+ */
+trait BatchProber { this: Prober =>
+
+  /** The group of a key that is a number; negative without one. */
+  def group(key: Long): Int
+
+  /** The group of other keys. */
+  def group(keys: InternalRow): Int
+
+  /** The group if there are no equal keys. */
+  def group(): Int = 0
+
+  /** Starts on the candidates within a group; `second` is not read if there is one number. */
+  def probe(group: Int, first: Long, second: Long): Unit
+
+  /** Whether a run is of places in the list [[positions]], not of positions. */
+  def lists: Boolean = false
+
+  /** Asked for each run. */
+  def positions: Array[Int] = Array.emptyIntArray
 }
 
 /** A prober whose only key is a long, which generated code hands over unboxed. */

@@ -22,6 +22,9 @@ private[thetajoin] object LongOrder {
     }
   }
 
+  /** These row numbers in ascending order of their key, and those of equal keys as they come. */
+  def by(keys: Array[Long], rows: Array[Int]): Array[Int] = radix(keys, rows, 0)
+
   /** The first position in `[from, until)` of a key that is at least this one; `until` if there is none. */
   def firstAtLeast(sorted: Array[Long], key: Long, from: Int, until: Int): Int = {
     var low = from
@@ -43,10 +46,10 @@ private[thetajoin] object LongOrder {
   }
 
   /** By the bits from `lowest` on. */
-  private def radix(keys: Array[Long], identity: Array[Int], lowest: Int): Array[Int] = {
-    val varying = differingBits(keys, identity.length)
-    var source = identity
-    var target = new Array[Int](identity.length)
+  private def radix(keys: Array[Long], rows: Array[Int], lowest: Int): Array[Int] = {
+    val varying = differingBits(keys, rows.length)
+    var source = rows
+    var target = new Array[Int](rows.length)
     var shift = lowest
     while (shift < 64) {
       if (((varying >>> shift) & (Digits - 1)) != 0) {

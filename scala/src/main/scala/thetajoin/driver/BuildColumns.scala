@@ -15,7 +15,8 @@ private[driver] final class BuildColumns(
     ctx: CodegenContext,
     store: RowStore,
     stored: Seq[Attribute],
-    relationTerm: String
+    relationTerm: String,
+    positions: Option[String]
 ) {
   private val storeClass = classOf[RowStore].getName
   private val flatClass = classOf[FlatColumn].getName
@@ -29,20 +30,29 @@ private[driver] final class BuildColumns(
     forceInline = true
   )
 
-  /** Variables for the stored columns at `position`; null where the condition `padded`, if given, holds. */
-  def at(position: String, padded: Option[String] = None): Seq[ExprCode] =
+  private lazy val list = ctx.freshName("positions")
+
+  /**
+   * Variables for the stored columns at a position, or a place in the list of positions; null where the condition `padded`, if
+   * given, holds.
+   */
+  def at(place: String, padded: Option[String] = None): Seq[ExprCode] = {
+    val position = if (positions.isDefined) s"$list[$place]" else place
     stored.zip(store.columns).zipWithIndex.map { case ((attribute, column), ordinal) =>
       column match {
         case flat: FlatColumn => readFlat(attribute, flat, ordinal, position, padded)
         case paged: PagedColumn => readPaged(attribute, paged, position, padded)
       }
     }
+  }
 
-  /** Local copies of the arrays that code generated so far reads. */
-  def declareLocals: String =
-    locals.map { case (field, (local, javaType)) => s"final $javaType $local = $field;" }.mkString(
-      "\n"
-    )
+  /** Local copies of the arrays that code generated so far reads, for one run. */
+  def declareLocals: String = {
+    val listed = positions.map(term => s"final int[] $list = $term;")
+    (listed ++ locals.map { case (field, (local, javaType)) =>
+      s"final $javaType $local = $field;"
+    }).mkString("\n")
+  }
 
   private def readFlat(
       attribute: Attribute,

@@ -11,10 +11,13 @@ import thetajoin.rowstore.ThetaRelation
  * The candidate runs of one probe row at a time: those of the index, then the build rows whose own key could
  * not be evaluated. One for each task, used by generated and interpreted code alike.
  */
-final class Candidates(relation: ThetaRelation) {
+final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   import Candidates._
 
-  private val prober = relation.index.newProber()
+  def this(relation: ThetaRelation) = this(relation, inBatches = false)
+
+  private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
+  private val prober = if (inBatches) batchProber else relation.index.newProber()
   private val longProber = prober match {
     case p: LongProber => p
     case _ => null
@@ -30,6 +33,11 @@ final class Candidates(relation: ThetaRelation) {
   private lazy val longKey = new SpecificInternalRow(Seq(LongType))
   private val indexed = relation.indexed
   private val always = relation.always
+  private val lists = inBatches && batchProber.lists
+  private lazy val part = new Array[Int](PartRows)
+  private var partFrom = 0
+  private var partEnd = 0
+  private var list = Array.emptyIntArray
   private var state = Done
   private var tail: BuildTail = _
   private var runFrom = 0
@@ -37,6 +45,9 @@ final class Candidates(relation: ThetaRelation) {
 
   def from: Int = runFrom
   def until: Int = runUntil
+
+  /** If the prober [[BatchProber.lists lists]]: where the build rows of the current run stand, which is one of places in here. */
+  def positions: Array[Int] = list
 
   /** The probe row has no match: a key is null, or its own condition fails. */
   def none(): Unit = state = Done
@@ -70,6 +81,30 @@ final class Candidates(relation: ThetaRelation) {
     state = Index
   }
 
+  /** For a batch: the group of an equal key that is a number. */
+  def group(key: Long): Int = found(batchProber.group(key))
+
+  /** The group of other equal keys. */
+  def group(keys: InternalRow): Int = found(batchProber.group(keys))
+
+  /** The group if there are no equal keys. */
+  def group(): Int = found(batchProber.group())
+
+  private def found(group: Int): Int =
+    if (group >= 0) group else if (always > 0) AlwaysGroup else NoGroup
+
+  /** For a row of a batch: what [[group]] gave, or one of the groups that stand for something else. */
+  def probe(group: Int, first: Long, second: Long): Unit =
+    if (group >= 0) {
+      batchProber.probe(group, first, second)
+      state = Index
+    } else
+      state = group match {
+        case AlwaysGroup => Always
+        case EveryGroup => Everything
+        case _ => Done
+      }
+
   /** In place of a probe row: build rows that are part of the result by themselves. */
   def buildRows(rows: BuildTail): Unit = {
     tail = rows
@@ -81,16 +116,44 @@ final class Candidates(relation: ThetaRelation) {
 
   def next(): Boolean = state match {
     case Index =>
-      if (prober.next()) run(prober.from, prober.until)
-      else {
+      if (prober.next()) {
+        if (lists) list = batchProber.positions
+        run(prober.from, prober.until)
+      } else {
         state = Done
-        run(indexed, indexed + always)
+        runOfRows(indexed, indexed + always)
       }
-    case Done => false
+    case Done => lists && partFrom < partEnd && nextPart()
+    case Always =>
+      state = Done
+      runOfRows(indexed, indexed + always)
     case Everything =>
       state = Done
-      run(0, indexed + always)
-    case Tail => tail.nextRun() && run(tail.from, tail.until)
+      runOfRows(0, indexed + always)
+    case Tail =>
+      if (lists && partFrom < partEnd) nextPart()
+      else tail.nextRun() && runOfRows(tail.from, tail.until)
+  }
+
+  /** These positions, or a list of the first of them. */
+  private def runOfRows(from: Int, until: Int): Boolean =
+    if (!lists) run(from, until)
+    else {
+      partFrom = from
+      partEnd = until
+      from < until && nextPart()
+    }
+
+  private def nextPart(): Boolean = {
+    val rows = math.min(partEnd - partFrom, PartRows)
+    var i = 0
+    while (i < rows) {
+      part(i) = partFrom + i
+      i += 1
+    }
+    partFrom += rows
+    list = part
+    run(0, rows)
   }
 
   private def run(from: Int, until: Int): Boolean = {
@@ -100,9 +163,19 @@ final class Candidates(relation: ThetaRelation) {
   }
 }
 
-private object Candidates {
-  final val Done = 0
-  final val Index = 1
-  final val Everything = 2
-  final val Tail = 3
+private[driver] object Candidates {
+  private final val Done = 0
+  private final val Index = 1
+  private final val Always = 2
+  private final val Everything = 3
+  private final val Tail = 4
+
+  /** Groups of a batch that are none of the index: the rows that can match but are in no group; no rows; all of them; a [[BuildTail]]. */
+  final val AlwaysGroup = -1
+  final val NoGroup = -2
+  final val EveryGroup = -3
+  final val TailGroup = -4
+  final val LeastGroup = TailGroup
+
+  private final val PartRows = 1024
 }

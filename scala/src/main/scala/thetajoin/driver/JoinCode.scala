@@ -16,16 +16,19 @@ import org.apache.spark.unsafe.Platform
  * }}}
  *
  * They are put into the loop of whoever produces probe rows ([[fused]]), or into a loop of our own that can stop
- * after any row ([[ownLoop]]).
+ * after any row ([[ownLoop]]). Either runs them for a row as it comes, or once a batch of rows is full and sorted.
+ *
+ * @param batchBounds set if probe rows come in batches: how many of the last probe keys the index is ordered by
  */
 private[thetajoin] final class JoinCode(
     ctx: CodegenContext,
     task: JoinTask,
     source: RelationSource,
+    batchBounds: Option[Int],
     metricTerm: String => String
 ) {
   private val role = task.role
-  private val relation = new RelationCode(ctx, task, source)
+  private val relation = new RelationCode(ctx, task, source, inBatches = batchBounds.isDefined)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)
@@ -36,14 +39,54 @@ private[thetajoin] final class JoinCode(
   private lazy val matchedRows = metricTerm(JoinMetrics.Matches)
   private lazy val outputRows = metricTerm(JoinMetrics.OutputRows)
 
+  /** What follows when another operator's loop has ended, into which the result of [[fused]] went. */
+  private var afterLoop = ""
+
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
     timeProbe()
+    batchBounds match {
+      case None => ofRow(probe, probeRow.start(probe), consumer)
+      case Some(bounds) =>
+        val rows = batch(bounds, consumer, canBeTail = false)
+        val drain = drainMethod(rows, consumer)
+        afterLoop = s"$drain();"
+        s"${rows.add(probe)}\nif (${rows.batch}.isFull()) $drain();"
+    }
+  }
+
+  /** See [[afterLoop]]. */
+  def afterFused: String = afterLoop
+
+  private def batch(bounds: Int, consumer: RowConsumer, canBeTail: Boolean): BatchCode = {
+    val ofPairs = consumer.standalone.map { read =>
+      AttributeSet.fromAttributeSets(read +: task.residual.map(_.references))
+    }
+    val needed = ofPairs.getOrElse(AttributeSet(task.probeOutput))
+    new BatchCode(ctx, task, relation, probeRow, bounds, needed, canBeTail)
+  }
+
+  private def drainMethod(rows: BatchCode, consumer: RowConsumer): String = {
+    val name = ctx.freshName("drainBatch")
+    ctx.addNewFunction(
+      name,
+      s"""
+         |private void $name() throws java.io.IOException {
+         |  ${rows.sort}
+         |  while (${rows.hasNext}) {
+         |    ${rows.moveOn}
+         |    ${ofRow(rows.columns, rows.start, consumer)}
+         |  }
+         |}""".stripMargin
+    )
+  }
+
+  /** All rows of a probe row, for which `start` sets `candidates`. */
+  private def ofRow(probe: Seq[ExprCode], start: String, consumer: RowConsumer): String = {
     val early = probeRow.early(probe)
     role.probeExistence match {
-      case Some(kind) => early + existence(probe, kind, consumer)
-      case None =>
-        early + probeRow.start(probe) + s"$found = false;\n" +
+      case Some(kind) => early + existence(probe, start, kind, consumer)
+      case None => s"$early\n$found = false;\n$start\n" +
           pairs(probe, probeIsTail = None, consumer, stop = None)
     }
   }
@@ -59,34 +102,82 @@ private[thetajoin] final class JoinCode(
       goesOn: String
   ): String = {
     timeProbe()
-    val row = ctx.addMutableState("InternalRow", "probeRow", forceInline = true)
-    val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
     val canBeTail = role.needsMatchedBuildRows
-    val probe = probeRow.columns(row, canBeTail)
-    val early = probeRow.early(probe)
+    val rows = batchBounds match {
+      case None => new RowInput(input, canBeTail)
+      case Some(bounds) => new BatchInput(input, batch(bounds, consumer, canBeTail))
+    }
+    val probe = rows.columns
     val leave = stop.map(s => s"if ($s) return;").getOrElse("")
     role.probeExistence match {
       case Some(kind) =>
         s"""
-           |while ($goesOn$input.hasNext()) {
-           |  $row = (InternalRow) $input.next();
-           |  $early
-           |  ${existence(probe, kind, consumer)}
+           |while ($goesOn${rows.hasNext}) {
+           |  ${rows.moveOn}
+           |  ${probeRow.early(probe)}
+           |  ${existence(probe, rows.start, kind, consumer)}
            |  $leave
            |}""".stripMargin
       case None =>
-        val begin = startUnlessTail(row, probe, input, canBeTail)
+        val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
         s"""
-           |while ($goesOn($active || $input.hasNext())) {
-           |  if (!$active) $row = (InternalRow) $input.next();
-           |  $early
+           |while ($goesOn($active || ${rows.hasNext})) {
+           |  if (!$active) { ${rows.moveOn} }
+           |  ${probeRow.early(probe)}
            |  if (!$active) {
-           |    $begin
+           |    ${startUnlessTail(rows, input)}
            |    $active = true;
            |  }
-           |  ${pairs(probe, if (canBeTail) Some(s"$row == null") else None, consumer, stop)}
+           |  ${pairs(probe, rows.isTail, consumer, stop)}
            |  $active = false;
            |}""".stripMargin
+    }
+  }
+
+  /** How a loop of our own gets at its probe rows. */
+  private trait ProbeInput {
+    def hasNext: String
+    def moveOn: String
+
+    /** Of the current row. */
+    def columns: Seq[ExprCode]
+    def isTail: Option[String]
+    def start: String
+  }
+
+  private final class RowInput(input: String, canBeTail: Boolean) extends ProbeInput {
+    private val row = ctx.addMutableState("InternalRow", "probeRow", forceInline = true)
+    override val hasNext: String = s"$input.hasNext()"
+    override val moveOn: String = s"$row = (InternalRow) $input.next();"
+    override val columns: Seq[ExprCode] = probeRow.columns(row, canBeTail)
+    override val isTail: Option[String] = if (canBeTail) Some(s"$row == null") else None
+    override def start: String = probeRow.start(columns)
+  }
+
+  private final class BatchInput(input: String, rows: BatchCode) extends ProbeInput {
+    override val hasNext: String = s"${fillMethod()}()"
+    override val moveOn: String = rows.moveOn
+    override val columns: Seq[ExprCode] = rows.columns
+    override val isTail: Option[String] = rows.isTail
+    override def start: String = rows.start
+
+    private def fillMethod(): String = {
+      val (name, row) = (ctx.freshName("fillBatch"), ctx.freshName("probeRow"))
+      val add = rows.add(probeRow.columns(row, canBeNull = false))
+      ctx.addNewFunction(
+        name,
+        s"""
+           |private boolean $name() {
+           |  while (!${rows.hasNext} && $input.hasNext()) {
+           |    while (!${rows.batch}.isFull() && $input.hasNext()) {
+           |      final InternalRow $row = (InternalRow) $input.next();
+           |      ${if (rows.isTail.isEmpty) add else s"if ($row == null) { ${rows.addTail} } else { $add }"}
+           |    }
+           |    ${rows.sort}
+           |  }
+           |  return ${rows.hasNext};
+           |}""".stripMargin
+      )
     }
   }
 
@@ -95,22 +186,19 @@ private[thetajoin] final class JoinCode(
       s"${JoinMetrics.getClass.getName}.MODULE$$.timeProbe(${metricTerm(JoinMetrics.ProbeTime)});"
     )
 
-  private def startUnlessTail(
-      row: String,
-      probe: Seq[ExprCode],
-      input: String,
-      canBeTail: Boolean
-  ): String = {
-    val first = s"$found = false;\n${probeRow.start(probe)}"
-    if (!canBeTail) first
-    else
-      s"""
-         |if ($row == null) {
-         |  $found = true;
-         |  $candidates.buildRows((${classOf[BuildTail].getName}) $input);
-         |} else {
-         |  $first
-         |}""".stripMargin
+  private def startUnlessTail(rows: ProbeInput, input: String): String = {
+    val first = s"$found = false;\n${rows.start}"
+    rows.isTail match {
+      case None => first
+      case Some(isTail) =>
+        s"""
+           |if ($isTail) {
+           |  $found = true;
+           |  $candidates.buildRows((${classOf[BuildTail].getName}) $input);
+           |} else {
+           |  $first
+           |}""".stripMargin
+    }
   }
 
   /** All runs of the probe row that `start` was called for. */
@@ -169,7 +257,7 @@ private[thetajoin] final class JoinCode(
          |  ${consumer.emit(output(probe, columns.at(p, padded)))}
          |  $leave
          |}""".stripMargin
-    (columns.declareLocals, loop)
+    ("", s"${columns.declareLocals}\n$loop")
   }
 
   /**
@@ -289,6 +377,7 @@ private[thetajoin] final class JoinCode(
   /** Whether there is a match; then the row, or not, or the row with a flag. */
   private def existence(
       probe: Seq[ExprCode],
+      start: String,
       kind: Existence,
       consumer: RowConsumer
   ): String = {
@@ -305,7 +394,7 @@ private[thetajoin] final class JoinCode(
           ExprCode(EmptyBlock, FalseLiteral, JavaCode.variable(matched, BooleanType))
         s"if ($matched) ${count(ofMatch)}\n${count(Seq(outputRows))}\n${consumer.emit(probe :+ flag)}"
     }
-    s"boolean $matched = false;\n${search(probe, matched)}\n$text"
+    s"boolean $matched = false;\n${search(probe, start, matched)}\n$text"
   }
 
   /** Counts a row for some metrics. */
@@ -321,11 +410,11 @@ private[thetajoin] final class JoinCode(
     s"$counter.add();"
   }
 
-  private def search(probe: Seq[ExprCode], matched: String): String =
+  private def search(probe: Seq[ExprCode], start: String, matched: String): String =
     if (task.residual.isEmpty)
       relation.membership match {
         case Some(index) => probeRow.startMembership(probe, index, matched)
-        case None => s"${probeRow.start(probe)}\n$matched = $candidates.next();"
+        case None => s"$start\n$matched = $candidates.next();"
       }
     else {
       val p = ctx.freshName("position")
@@ -337,7 +426,7 @@ private[thetajoin] final class JoinCode(
         s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"
       }.getOrElse("")
       s"""
-         |${probeRow.start(probe)}
+         |$start
          |${held.map(error => s"$error = null;").getOrElse("")}
          |${search.prepare}
          |long $seen = 0L;

@@ -2,7 +2,12 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSeq,
+  AttributeSet,
+  Expression
+}
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType, StringType}
 import org.apache.spark.unsafe.Platform
 
@@ -16,26 +21,36 @@ private[driver] final class ProbeCode(
   private val schema: AttributeSeq = task.probeOutput
 
   /** Columns of the row object `row`, read when needed; null if the row is, in the tail. */
-  def columns(row: String, canBeNull: Boolean): Seq[ExprCode] =
+  def columns(row: String, canBeNull: Boolean): Seq[ExprCode] = {
+    val isTail = if (canBeNull) Some(s"$row == null") else None
     task.probeOutput.zipWithIndex.map { case (attribute, ordinal) =>
-      val javaType = CodeGenerator.javaType(attribute.dataType)
-      val value = ctx.freshName("probeValue")
-      val isNull = ctx.freshName("probeIsNull")
-      val read = CodeGenerator.getValue(row, attribute.dataType, ordinal.toString)
-      val tests = Seq(
-        if (canBeNull) Some(s"$row == null") else None,
-        if (attribute.nullable) Some(s"$row.isNullAt($ordinal)") else None
-      ).flatten
-      val variable = JavaCode.variable(value, attribute.dataType)
-      if (tests.isEmpty) ExprCode(code"$javaType $value = $read;", FalseLiteral, variable)
-      else {
-        val default = CodeGenerator.defaultValue(attribute.dataType)
-        val code = code"""
-          boolean $isNull = ${tests.mkString(" || ")};
-          $javaType $value = $isNull ? $default : ($read);"""
-        ExprCode(code, JavaCode.isNullVariable(isNull), variable)
-      }
+      column(row, attribute, ordinal, isTail)
     }
+  }
+
+  /** A column of the row object `row`; null where the condition `isTail` holds. */
+  def column(row: String, attribute: Attribute, ordinal: Int, isTail: Option[String]): ExprCode =
+    variable(
+      attribute,
+      CodeGenerator.getValue(row, attribute.dataType, ordinal.toString),
+      isTail ++ (if (attribute.nullable) Some(s"$row.isNullAt($ordinal)") else None)
+    )
+
+  /** A column that is null where one of the tests holds, and else what `read` gives. */
+  def variable(attribute: Attribute, read: String, nullTests: Iterable[String]): ExprCode = {
+    val javaType = CodeGenerator.javaType(attribute.dataType)
+    val value = ctx.freshName("probeValue")
+    val variable = JavaCode.variable(value, attribute.dataType)
+    if (nullTests.isEmpty) ExprCode(code"$javaType $value = $read;", FalseLiteral, variable)
+    else {
+      val isNull = ctx.freshName("probeIsNull")
+      val default = CodeGenerator.defaultValue(attribute.dataType)
+      val code = code"""
+        boolean $isNull = ${nullTests.mkString(" || ")};
+        $javaType $value = $isNull ? $default : ($read);"""
+      ExprCode(code, JavaCode.isNullVariable(isNull), variable)
+    }
+  }
 
   /**
    * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions and keys read, and all
@@ -61,6 +76,45 @@ private[driver] final class ProbeCode(
     } else startKeys(probe)
     ifPasses(probe, key, orElse = s"$candidates.none();")
   }
+
+  /** Finds where a row of a batch is looked up, by keys of which the last `bounds` are those of the index; with the variables that hold it. */
+  def place(probe: Seq[ExprCode], bounds: Int): (String, ProbePlace) = {
+    val place =
+      ProbePlace(ctx.freshName("group"), ctx.freshName("first"), ctx.freshName("second"))
+    val (equal, ordered) = task.probeKeys.splitAt(task.probeKeys.size - bounds)
+    val values = ordered.map(ExpressionCode(ctx, _, schema, probe))
+    val (groupCode, group) = equal match {
+      case Nil => ("", s"$candidates.group()")
+      case Seq(key) if key.dataType == LongType =>
+        val k = ExpressionCode(ctx, key, schema, probe)
+        (k.code.toString, s"${k.isNull} ? $none : $candidates.group((long) ${k.value})")
+      case keys =>
+        val row = ExpressionCode.row(ctx, keys, schema, probe)
+        (row.code.toString, s"${anyNull(row, keys)} ? $none : $candidates.group(${row.value})")
+    }
+    val numbers = Seq(place.first, place.second).zip(values).map { case (variable, v) =>
+      s"$variable = (long) ${v.value};"
+    }
+    val find = s"""
+      |${values.map(_.code).mkString("\n")}
+      |if (!(${values.map(_.isNull).mkString(" || ")})) {
+      |  $groupCode
+      |  ${numbers.mkString("\n")}
+      |  ${place.group} = $group;
+      |}""".stripMargin
+    val held =
+      if (!task.keysCanFail) find
+      else s"try {\n$find\n} catch (Exception keyFailed) {\n${place.group} = $every;\n}"
+    val text = s"""
+      |int ${place.group} = $none;
+      |long ${place.first} = 0L;
+      |long ${place.second} = 0L;
+      |${ifPasses(probe, held, orElse = "")}""".stripMargin
+    (text, place)
+  }
+
+  private def none: Int = Candidates.NoGroup
+  private def every: Int = Candidates.EveryGroup
 
   /** Sets `found` if the probe row has a candidate. */
   def startMembership(probe: Seq[ExprCode], membership: Membership, found: String): String = {
@@ -153,3 +207,6 @@ private[driver] final class ProbeCode(
   private def unlessNull(isNull: String, text: String): String =
     if (isNull == "false") text else s"if ($isNull) $candidates.none(); else $text"
 }
+
+/** The variables that hold where a row of a batch is looked up: see [[Candidates]]. */
+private[driver] final case class ProbePlace(group: String, first: String, second: String)

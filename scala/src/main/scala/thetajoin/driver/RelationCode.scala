@@ -16,7 +16,8 @@ import thetajoin.rowstore.ThetaRelation
 private[driver] final class RelationCode(
     ctx: CodegenContext,
     task: JoinTask,
-    source: RelationSource
+    source: RelationSource,
+    inBatches: Boolean = false
 ) {
   private val sample = source.sample
   private val candidatesClass = classOf[Candidates].getName
@@ -35,13 +36,13 @@ private[driver] final class RelationCode(
   val candidates: String = ctx.addMutableState(
     candidatesClass,
     "candidates",
-    v => s"$v = new $candidatesClass($relation);",
+    v => s"$v = new $candidatesClass($relation, $inBatches);",
     forceInline = true
   )
 
   /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
   lazy val membership: Option[Membership] = sample.index match {
-    case _ if sample.always > 0 => None
+    case _ if sample.always > 0 || inBatches => None
     case index: LongMembership =>
       Some(Membership.OfLong(indexField(index, classOf[LongMembership])))
     case index: LongsMembership =>
@@ -67,8 +68,14 @@ private[driver] final class RelationCode(
   /** Whether the index takes keys that are all numbers as such. */
   lazy val takesLongs: Boolean = sample.index.newProber().isInstanceOf[LongsProber]
 
+  /** The list of positions that runs are places of, if they are. */
+  private lazy val positions: Option[String] =
+    if (inBatches && sample.index.newBatchProber().exists(_.lists))
+      Some(s"$candidates.positions()")
+    else None
+
   def newColumns(): BuildColumns =
-    new BuildColumns(ctx, sample.store, task.stored, relation)
+    new BuildColumns(ctx, sample.store, task.stored, relation, positions)
 }
 
 /** The field of an index that is asked for a key, by what it takes for one. */

@@ -149,7 +149,8 @@ final class BroadcastThetaJoinExec(
 
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
-    role.needsMatchedBuildRows || mayMoveRows || sortsProbe || !(consumedInPlace || role.oneRowAtMost)
+    role.needsMatchedBuildRows || mayMoveRows ||
+      !(consumedInPlace || (role.oneRowAtMost && !sortsProbe))
 
   def withOwnLoop: BroadcastThetaJoinExec = {
     val marks = role.buildExistence.isDefined && !mayMoveRows
@@ -182,7 +183,7 @@ final class BroadcastThetaJoinExec(
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
     val keeps =
       role.needsMatchedBuildRows && role.pairs && !BroadcastThetaJoinExec.isRepeatable(probe)
-    val moved =
+    val input =
       if (spreads || keeps)
         RowShuffle.spread(
           rows,
@@ -190,10 +191,6 @@ final class BroadcastThetaJoinExec(
           math.max(cores, rows.getNumPartitions)
         )
       else rows
-    val input =
-      if (sortsProbe && broadcast.value.index.bytes >= BroadcastThetaJoinExec.CacheBytes)
-        SortedBatches.of(moved, probe.output, probeKeys.head)
-      else moved
     if (!role.needsMatchedBuildRows) input
     else {
       val marker = MatchMarker.factory(task, broadcast, conf.wholeStageEnabled)
@@ -219,6 +216,9 @@ final class BroadcastThetaJoinExec(
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
+  override protected def sortsBatches(relation: ThetaRelation): Boolean =
+    sortsProbe && relation.index.bytes >= BroadcastThetaJoinExec.CacheBytes
+
   private def source(): RelationSource = {
     val broadcast = relation()
     postBuildMetrics(broadcast.value)
@@ -226,7 +226,7 @@ final class BroadcastThetaJoinExec(
   }
 
   override def doProduce(ctx: CodegenContext): String =
-    if (!ownsLoop) probe.asInstanceOf[CodegenSupport].produce(ctx, this)
+    if (!ownsLoop) produceFused(ctx, probe)
     else produceOwnLoop(ctx, source())
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =

@@ -127,7 +127,7 @@ final case class ShuffledThetaJoinExec(
     areSmall && left.asInstanceOf[CodegenSupport].needCopyResult
 
   override protected def doProduce(ctx: CodegenContext): String =
-    if (areSmall) left.asInstanceOf[CodegenSupport].produce(ctx, this)
+    if (areSmall) produceFused(ctx, left)
     else produceOwnLoop(ctx, ofPartition)
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =

@@ -1,5 +1,7 @@
 package thetajoin.exec
 
+import scala.annotation.unused
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -81,15 +83,31 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
     joinCode(ctx, source).ownLoop(input, consumer(ctx), stop, goesOn)
   }
 
+  @transient private var fused: JoinCode = _
+
+  /** The loop of the probe side, which calls [[consumeFused]], and what follows it. */
+  protected def produceFused(ctx: CodegenContext, probe: SparkPlan): String = {
+    val loop = probe.asInstanceOf[CodegenSupport].produce(ctx, this)
+    s"$loop\n${fused.afterFused}"
+  }
+
   /** Within the loop of the probe side. */
   protected def consumeFused(
       ctx: CodegenContext,
       source: RelationSource,
       input: Seq[ExprCode]
-  ): String = joinCode(ctx, source).fused(input, consumer(ctx))
+  ): String = {
+    fused = joinCode(ctx, source)
+    fused.fused(input, consumer(ctx))
+  }
 
-  private def joinCode(ctx: CodegenContext, source: RelationSource): JoinCode =
-    new JoinCode(ctx, task, source, metricTerm(ctx, _))
+  /** Whether probe rows of this stage are sorted in batches. */
+  protected def sortsBatches(@unused relation: ThetaRelation): Boolean = false
+
+  private def joinCode(ctx: CodegenContext, source: RelationSource): JoinCode = {
+    val batchBounds = if (sortsBatches(source.sample)) Some(mode.spec.bounds) else None
+    new JoinCode(ctx, task, source, batchBounds, metricTerm(ctx, _))
+  }
 
   private def consumer(ctx: CodegenContext): RowConsumer = parent match {
     case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))

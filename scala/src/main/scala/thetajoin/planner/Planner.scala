@@ -163,7 +163,8 @@ object Planner {
 
   private def sortsProbe(join: Join, side: BuildSide, offer: Offer): Boolean = {
     val (build, probe) = estimatedRows(join, side)
-    offer.spec.isOrdered && offer.probeKeys.headOption.exists(_.dataType == LongType) &&
+    val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
+    bounds.nonEmpty && bounds.forall(_.dataType == LongType) &&
     build >= ManySorted && probe >= ManySorted
   }
 

@@ -11,7 +11,7 @@ private[existence] abstract class NumbersIndex extends JoinIndex with LongsMembe
   def find(numbers: Array[Long]): Int
 
   final override def contains(numbers: Array[Long]): Boolean = find(numbers) >= 0
-  final override def newProber(): Prober = new NumbersProber(this)
+  override def newProber(): Prober = new NumbersProber(this)
 }
 
 private[existence] abstract class OneRowProber extends SingleRunProber {
@@ -19,7 +19,7 @@ private[existence] abstract class OneRowProber extends SingleRunProber {
     if (position < 0) run(0, 0) else run(position, position + 1)
 }
 
-private final class NumbersProber(index: NumbersIndex) extends OneRowProber {
+private[existence] class NumbersProber(index: NumbersIndex) extends OneRowProber {
   private var numbers = Array.emptyLongArray
 
   override def probe(row: InternalRow): Unit = {

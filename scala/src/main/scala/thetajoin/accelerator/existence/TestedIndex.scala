@@ -5,21 +5,53 @@ import org.apache.spark.sql.catalyst.InternalRow
 import thetajoin.accelerator._
 import thetajoin.accelerator.keys.{Groups, LongTable}
 
+/** An index whose keys are numbers: an equal key, or none, and the values that are tested. */
+sealed abstract class TestedNumbers extends NumbersIndex {
+
+  /** The group of an equal key; negative without one. */
+  def group(key: Long): Int
+
+  /** As [[find]], within a group. */
+  def find(group: Int, values: Array[Long]): Int
+
+  final override def newProber(): Prober = new TestedNumbersProber(this)
+}
+
+private final class TestedNumbersProber(index: TestedNumbers)
+    extends NumbersProber(index)
+    with BatchProber {
+  private val values = new Array[Long](2)
+
+  override def group(key: Long): Int = index.group(key)
+  override def group(keys: InternalRow): Int = group(keys.getLong(0))
+
+  override def probe(group: Int, first: Long, second: Long): Unit = {
+    values(0) = first
+    values(1) = second
+    found(index.find(group, values))
+  }
+}
+
 /** All rows are one group. The numbers of a probe row are the values that are tested. */
-final class TestedRows(test: GroupTest, isEmpty: Boolean) extends NumbersIndex {
+final class TestedRows(test: GroupTest, isEmpty: Boolean) extends TestedNumbers {
   override def bytes: Long = test.bytes
-  override def find(numbers: Array[Long]): Int = if (isEmpty) -1 else test.find(0, numbers, 0)
+  override def group(key: Long): Int = 0
+  override def find(numbers: Array[Long]): Int = find(0, numbers)
+  override def find(group: Int, values: Array[Long]): Int =
+    if (isEmpty) -1 else test.find(group, values, 0)
 }
 
 /** A group for each key of 64 bits. The numbers of a probe row are its key, then the values that are tested. */
-final class TestedLongs(table: LongTable, test: GroupTest) extends NumbersIndex with KeyBounds {
+final class TestedLongs(table: LongTable, test: GroupTest) extends TestedNumbers with KeyBounds {
   override def least: Long = table.least
   override def greatest: Long = table.greatest
   override def bytes: Long = table.bytes + test.bytes
+  override def group(key: Long): Int = table.find(key)
   override def find(numbers: Array[Long]): Int = {
     val group = table.find(numbers(0))
     if (group < 0) -1 else test.find(group, numbers, 1)
   }
+  override def find(group: Int, values: Array[Long]): Int = test.find(group, values, 0)
 }
 
 /** A group for each key of other types. */
@@ -29,10 +61,21 @@ final class TestedBytes(groups: Groups.OfBytes, test: GroupTest) extends JoinInd
 }
 
 private final class TestedBytesProber(groups: Groups.OfBytes, test: GroupTest)
-    extends OneRowProber {
+    extends OneRowProber
+    with BatchProber {
   private val finder = new Groups.Finder(groups)
   private val keys = groups.types.size
   private var values = Array.emptyLongArray
+  private val bounds = new Array[Long](2)
+
+  override def group(key: Long): Int = throw new UnsupportedOperationException("keys are bytes")
+  override def group(row: InternalRow): Int = finder.find(row)
+
+  override def probe(group: Int, first: Long, second: Long): Unit = {
+    bounds(0) = first
+    bounds(1) = second
+    found(test.find(group, bounds, 0))
+  }
 
   override def probe(row: InternalRow): Unit = {
     val group = finder.find(row)

@@ -36,7 +36,7 @@ private[existence] sealed trait TestedSpec extends IndexSpec {
 
   override def isDistinct: Boolean = comparisons == 1
 
-  override def isOrdered: Boolean = comparisons == 2
+  override def bounds: Int = if (comparisons == 2) 2 else 0
 
   override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     new SeenMany(() => newMemory(keyTypes.init))

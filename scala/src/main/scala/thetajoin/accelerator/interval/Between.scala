@@ -17,7 +17,7 @@ import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
  */
 final case class BetweenSpec(keys: Int, lower: Option[Boolean], upper: Option[Boolean])
     extends IndexSpec {
-  override def isOrdered: Boolean = true
+  override def bounds: Int = lower.size + upper.size
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new BetweenBuilder(this, keyTypes.take(keys))
@@ -50,20 +50,20 @@ private class BetweenProber(spec: BetweenSpec, groups: Groups, segments: Segment
   private val hasUpper = spec.upper.isDefined
   private val isLowerStrict = spec.lower.contains(true)
   private val isUpperStrict = spec.upper.contains(true)
-  private val upperAt = if (hasLower) 1 else 0
   private var pending = false
 
   override protected def none(): Unit = pending = false
 
-  override protected def start(segment: Int, bounds: Array[Long], at: Int): Unit = {
+  override def probe(segment: Int, first: Long, second: Long): Unit = {
+    val upper = if (hasLower) second else first
     val from =
       if (!hasLower) segments.starts(segment)
-      else if (isLowerStrict) segments.firstAbove(segment, bounds(at))
-      else segments.firstAtLeast(segment, bounds(at))
+      else if (isLowerStrict) segments.firstAbove(segment, first)
+      else segments.firstAtLeast(segment, first)
     val until =
       if (!hasUpper) segments.end(segment)
-      else if (isUpperStrict) segments.firstAtLeast(segment, bounds(at + upperAt))
-      else segments.firstAbove(segment, bounds(at + upperAt))
+      else if (isUpperStrict) segments.firstAtLeast(segment, upper)
+      else segments.firstAbove(segment, upper)
     pending = from < until
     runFrom = from
     runUntil = until

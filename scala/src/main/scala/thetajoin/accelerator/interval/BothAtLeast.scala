@@ -16,10 +16,15 @@ import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
  * @param keys how many columns must be equal
  * @param isFirstStrict whether the first value must not equal its bound
  * @param isSecondStrict the same of the second
+ * @param isPoint whether the second probe value falls as the first rises: both are one number, once turned over
  */
-final case class BothAtLeastSpec(keys: Int, isFirstStrict: Boolean, isSecondStrict: Boolean)
-    extends IndexSpec {
-  override def isOrdered: Boolean = true
+final case class BothAtLeastSpec(
+    keys: Int,
+    isFirstStrict: Boolean,
+    isSecondStrict: Boolean,
+    isPoint: Boolean
+) extends IndexSpec {
+  override def bounds: Int = 2
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new BothAtLeastBuilder(this, keyTypes.take(keys))
@@ -47,6 +52,10 @@ final class BothAtLeast(spec: BothAtLeastSpec, groups: Groups, segments: Segment
     case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree)
     case _ => new BothAtLeastProber(spec, groups, segments, tree) with LongsProber
   }
+
+  override def newBatchProber(): Option[Prober with BatchProber] =
+    if (spec.isPoint) Some(new PointSweep(spec, groups, segments, tree))
+    else super.newBatchProber()
 }
 
 private class BothAtLeastProber(
@@ -59,29 +68,28 @@ private class BothAtLeastProber(
   private val isSecondStrict = spec.isSecondStrict
   private var cursor = 0
   private var end = 0
-  private var second = 0L
+  private var least = 0L
 
   override protected def none(): Unit = end = cursor
 
-  override protected def start(segment: Int, bounds: Array[Long], at: Int): Unit = {
-    second = bounds(at + 1)
+  override def probe(segment: Int, first: Long, second: Long): Unit = {
     end = segments.end(segment)
     if (isSecondStrict && second == Long.MaxValue) cursor = end
     else {
-      if (isSecondStrict) second += 1
+      least = if (isSecondStrict) second + 1 else second
       cursor =
-        if (isFirstStrict) segments.firstAbove(segment, bounds(at))
-        else segments.firstAtLeast(segment, bounds(at))
+        if (isFirstStrict) segments.firstAbove(segment, first)
+        else segments.firstAtLeast(segment, first)
     }
   }
 
   final override def next(): Boolean = {
-    val found = tree.next(cursor, end, second)
+    val found = tree.next(cursor, end, least)
     if (found >= end) {
       cursor = end
       false
     } else {
-      cursor = tree.endOfRun(found + 1, end, second)
+      cursor = tree.endOfRun(found + 1, end, least)
       runFrom = found
       runUntil = cursor
       true

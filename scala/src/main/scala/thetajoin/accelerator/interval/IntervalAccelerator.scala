@@ -97,6 +97,7 @@ object IntervalAccelerator extends Accelerator {
   private def bothAtLeast(first: Bound, second: Bound, keys: Int): Indexed = {
     val bounds = Seq(first, second)
     val (build, probe) = bounds.map(_.ascending).unzip
-    Indexed(bounds, build, probe, BothAtLeastSpec(keys, first.strict, second.strict))
+    val isPoint = first.isOpposite(second) && first.probe.semanticEquals(second.probe)
+    Indexed(bounds, build, probe, BothAtLeastSpec(keys, first.strict, second.strict, isPoint))
   }
 }

@@ -21,7 +21,7 @@ private[interval] final class MaxTree(maxima: Array[Array[Long]], ahead: Array[L
     extends Serializable {
   import MaxTree._
 
-  private val numbers = maxima(0)
+  val numbers: Array[Long] = maxima(0)
 
   def bytes: Long = 8L * (maxima.map(_.length.toLong).sum + ahead.length)
 

@@ -3,7 +3,7 @@ package thetajoin.accelerator.interval
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.accelerator.keys.{Groups, LongTable}
-import thetajoin.accelerator.{Directory, LongOrder, Prober}
+import thetajoin.accelerator.{BatchProber, Directory, LongOrder, Prober}
 
 /**
  * Sorted numbers by position, in segments: one for each group of rows with equal keys, or one of all rows.
@@ -13,7 +13,7 @@ import thetajoin.accelerator.{Directory, LongOrder, Prober}
  */
 private[interval] final class Segments(
     val starts: Array[Int],
-    numbers: Array[Long],
+    val numbers: Array[Long],
     directories: Array[Directory]
 ) extends Serializable {
   def bytes: Long =
@@ -54,7 +54,7 @@ private[interval] object Segments {
 }
 
 /** Finds the segment of a probe row; what its candidates there are is up to the index. */
-private[interval] abstract class SegmentProber(groups: Groups) extends Prober {
+private[interval] abstract class SegmentProber(groups: Groups) extends Prober with BatchProber {
   private val table: LongTable = groups match {
     case Groups.OfNumbers(table) => table
     case _ => null
@@ -75,14 +75,22 @@ private[interval] abstract class SegmentProber(groups: Groups) extends Prober {
   /** There are no candidates. */
   protected def none(): Unit
 
-  /** The candidates are in this segment; the numbers that are compared stand in `bounds` from `at` on. */
-  protected def start(segment: Int, bounds: Array[Long], at: Int): Unit
+  final override def group(key: Long): Int = table.find(key)
+  final override def group(row: InternalRow): Int =
+    if (finder != null) finder.find(row) else group(row.getLong(0))
 
   /** For key rows of numbers only. */
   final def probe(key: Array[Long]): Unit = {
     val segment = if (table == null) 0 else table.find(key(0))
-    if (segment < 0) none() else start(segment, key, keys)
+    if (segment < 0) none() else probe(segment, key, keys)
   }
+
+  private def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
+    probe(
+      segment,
+      if (at < numbers.length) numbers(at) else 0L,
+      if (at + 1 < numbers.length) numbers(at + 1) else 0L
+    )
 
   final override def probe(row: InternalRow): Unit = {
     // Numbers stand where they do in the row, but for keys of other types.
@@ -96,7 +104,7 @@ private[interval] abstract class SegmentProber(groups: Groups) extends Prober {
     if (finder == null) probe(numbers)
     else {
       val segment = finder.find(row)
-      if (segment < 0) none() else start(segment, numbers, 0)
+      if (segment < 0) none() else probe(segment, numbers, 0)
     }
   }
 }

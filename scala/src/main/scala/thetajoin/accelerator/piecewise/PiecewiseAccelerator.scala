@@ -81,7 +81,7 @@ object PiecewiseAccelerator extends Accelerator {
 final case class PiecewiseSpec(operator: String, extreme: Boolean = false) extends IndexSpec {
   override def forExistence: IndexSpec = copy(extreme = true)
 
-  override def isOrdered: Boolean = !extreme
+  override def bounds: Int = if (extreme) 0 else 1
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {
     case Seq(LongType) => new SortedLongsBuilder(this)

@@ -25,8 +25,13 @@ final class SortedLongs(spec: PiecewiseSpec, keys: Array[Long], directory: Direc
 
 private final class SortedLongsProber(spec: PiecewiseSpec, keys: Array[Long], directory: Directory)
     extends BoundaryProber(spec, keys.length)
-    with LongProber {
+    with LongProber
+    with BatchProber {
   private val beforeEqual = spec.beforeEqual
+
+  override def group(key: Long): Int = group()
+  override def group(keys: InternalRow): Int = group()
+  override def probe(group: Int, first: Long, second: Long): Unit = probe(first)
 
   override def probe(row: InternalRow): Unit = probe(row.getLong(0))
 

@@ -87,7 +87,7 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (types, data, probes, strict) =>
         val row = rows(types, 2)
         val input = data.map { case (key, first, second) => row(key, Seq(first, second)) }
-        val spec = BothAtLeastSpec(types.size, strict.head, strict.last)
+        val spec = BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = false)
         val built = build(spec, types ++ Seq(LongType, LongType), input)
         for ((p, q) <- probes ++ data.map(d => (d._2, d._3)); key <- 0 to 3) {
           val expected = data.indices.filter { i =>
@@ -145,7 +145,7 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val row = rows(Nil, 2)
     val input = Seq(3L, 1L, 3L, 1L, 2L).map(v => row(0, Seq(v, 0L)))
     val built = build(
-      BothAtLeastSpec(0, isFirstStrict = false, isSecondStrict = false),
+      BothAtLeastSpec(0, isFirstStrict = false, isSecondStrict = false, isPoint = false),
       Seq(LongType, LongType),
       input
     )

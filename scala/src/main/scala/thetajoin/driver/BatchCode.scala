@@ -1,0 +1,150 @@
+package thetajoin.driver
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+
+import thetajoin.rowstore.RowStore
+
+/**
+ * Probe rows of a [[ProbeBatch]] as Java text: into it, and out again.
+ *
+ * @param bounds how many of the last probe keys the index is ordered by
+ * @param needed the columns that are read of a row which comes out
+ * @param canBeTail whether a [[BuildTail]] may stand in for rows
+ */
+private[driver] final class BatchCode(
+    ctx: CodegenContext,
+    task: JoinTask,
+    relation: RelationCode,
+    probeRow: ProbeCode,
+    bounds: Int,
+    needed: AttributeSet,
+    canBeTail: Boolean
+) {
+  private val candidates = relation.candidates
+  private val (flat, inRows) =
+    task.probeOutput.filter(needed.contains).partition(a => RowStore.isFlat(a.dataType))
+  private val arrays = flat.map(a => a.exprId -> new Arrays(a)).toMap
+
+  /** A [[ProbeBatch]]. */
+  val batch: String = {
+    val batchClass = classOf[ProbeBatch].getName
+    ctx.addMutableState(
+      batchClass,
+      "batch",
+      v => s"$v = new $batchClass(${inRows.size});",
+      forceInline = true
+    )
+  }
+
+  /** Of the current row, which `moveOn` moves to. */
+  val isTail: Option[String] =
+    if (canBeTail) Some(s"$batch.group() == ${Candidates.TailGroup}") else None
+
+  val hasNext: String = s"$batch.hasNext()"
+  val moveOn: String = s"$batch.next();"
+  val start: String = s"$candidates.probe($batch.group(), $batch.first(), $batch.second());"
+
+  /** Adds a probe row, unless it gives nothing. */
+  def add(probe: Seq[ExprCode]): String = {
+    val read = (task.probeFilter ++ task.probeKeys).map(_.references)
+    val early = AttributeSet.fromAttributeSets(needed +: read.toSeq)
+    val evaluate = ExpressionCode.evaluate(probe, task.probeOutput, early)
+    val (find, place) = probeRow.place(probe, bounds)
+    val row =
+      if (inRows.isEmpty) ""
+      else {
+        val row = ExpressionCode.row(ctx, inRows, task.probeOutput, probe)
+        s"${row.code}\n$batch.addRow(${row.value});"
+      }
+    val at = ctx.freshName("place")
+    val store = probe.zip(task.probeOutput).flatMap { case (variable, attribute) =>
+      arrays.get(attribute.exprId).map(_.store(at, variable))
+    }
+    val add = s"""
+      |$row
+      |final int $at = $batch.add(${place.group}, ${place.first}, ${place.second});
+      |${store.mkString("\n")}""".stripMargin
+    val gives = if (needsCandidate) s"if (${place.group} != ${Candidates.NoGroup})" else ""
+    s"$evaluate\n$find\n$gives {\n$add\n}"
+  }
+
+  /** Ends filling, with the name of a method. */
+  lazy val sort: String = {
+    val (name, order, i) = (ctx.freshName("sortBatch"), ctx.freshName("order"), ctx.freshName("i"))
+    val sorts = arrays.values.flatMap(_.fields).map { case (field, javaType) =>
+      val spare = spareArray(javaType)
+      val (from, to) = (ctx.freshName("from"), ctx.freshName("to"))
+      s"""
+         |{
+         |  final $javaType[] $from = $field;
+         |  final $javaType[] $to = $spare;
+         |  for (int $i = 0; $i < $order.length; $i++) $to[$i] = $from[$order[$i]];
+         |  $field = $to;
+         |  $spare = $from;
+         |}""".stripMargin
+    }
+    val method = ctx.addNewFunction(
+      name,
+      s"""
+         |private void $name() {
+         |  $batch.sort();
+         |  final int[] $order = $batch.order();
+         |  ${sorts.mkString("\n")}
+         |}""".stripMargin
+    )
+    s"$method();"
+  }
+
+  /** Adds the [[BuildTail]] that stands in for rows. */
+  def addTail: String = s"$batch.add(${Candidates.TailGroup}, 0L, 0L);"
+
+  /** Whether a probe row without a candidate gives no row. */
+  private def needsCandidate: Boolean =
+    !task.role.padsProbe && task.role.probeExistence.forall(_ == Existence.Matched)
+
+  /** Columns of the current row, read when needed; null in the tail. */
+  def columns: Seq[ExprCode] = task.probeOutput.map { attribute =>
+    arrays.get(attribute.exprId) match {
+      case Some(array) => array.read
+      case None if needed.contains(attribute) =>
+        probeRow.column(s"$batch.row()", attribute, inRows.indexOf(attribute), isTail)
+      case None =>
+        // Nobody reads it: the text would not compile.
+        ExprCode(FalseLiteral, JavaCode.variable("notKept", attribute.dataType))
+    }
+  }
+
+  private val spares = mutable.Map.empty[String, String]
+
+  private def spareArray(javaType: String): String =
+    spares.getOrElseUpdate(javaType, newArray(javaType, "batchSpare"))
+
+  private def newArray(javaType: String, name: String): String = ctx.addMutableState(
+    s"$javaType[]",
+    name,
+    v => s"$v = new $javaType[${ProbeBatch.Rows}];",
+    forceInline = true
+  )
+
+  private final class Arrays(attribute: Attribute) {
+    private val javaType = CodeGenerator.javaType(attribute.dataType)
+    private val values = newArray(javaType, "batchValues")
+    private val nulls = if (attribute.nullable) Some(newArray("boolean", "batchNulls")) else None
+
+    /** Arrays, and the types of their elements. */
+    def fields: Seq[(String, String)] = (values, javaType) +: nulls.map((_, "boolean")).toSeq
+
+    def store(place: String, variable: ExprCode): String =
+      (s"$values[$place] = ${variable.value};" +:
+        nulls.map(flags => s"$flags[$place] = ${variable.isNull};").toSeq).mkString("\n")
+
+    def read: ExprCode = probeRow.variable(
+      attribute,
+      s"$values[$batch.place()]",
+      isTail ++ nulls.map(flags => s"$flags[$batch.place()]")
+    )
+  }
+}

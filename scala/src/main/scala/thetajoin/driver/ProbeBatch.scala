@@ -1,0 +1,141 @@
+package thetajoin.driver
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
+
+import thetajoin.accelerator.LongOrder
+
+/**
+ * Probe rows on their way to a large ordered index: a batch is filled, sorted by where its rows are looked up, and read. Neighbours then
+ * look at neighbouring places of the index, which is read from front to back for each batch, and not from memory at random for
+ * each row. Generated code holds the columns of the rows in arrays beside, which it brings into the same order.
+ *
+ * @param fields how many columns are kept as rows, since no array of primitives holds them
+ */
+final class ProbeBatch(fields: Int) {
+  import ProbeBatch._
+
+  private var groups = new Array[Int](Rows)
+  private var firsts = new Array[Long](Rows)
+  private var seconds = new Array[Long](Rows)
+  private var spareLongs = new Array[Long](Rows)
+  private var spareInts = new Array[Int](Rows)
+  private val rows = if (fields > 0) new BatchRows(fields) else null
+  private var size = 0
+  private var sorted = Array.emptyIntArray
+  private var at = 0
+
+  def isFull: Boolean = size == Rows || (fields > 0 && rows.bytes >= Bytes)
+
+  /** Adds a row with its group and bounds as [[Candidates]] take them, and gives its place. */
+  def add(group: Int, first: Long, second: Long): Int = {
+    val place = size
+    groups(place) = group
+    firsts(place) = first
+    seconds(place) = second
+    size = place + 1
+    place
+  }
+
+  /** The columns of the row that comes next to [[add]] which are kept as a row. */
+  def addRow(row: UnsafeRow): Unit = rows.add(size, row)
+
+  /** Ends filling: the rows are read from the last to the first. */
+  def sort(): Unit = {
+    sorted = LongOrder.nearlyAscending(firsts, size)
+    if (isGrouped) sortByGroup()
+    firsts = inOrder(firsts)
+    seconds = inOrder(seconds)
+    at = size
+    size = 0
+    if (fields > 0) rows.restart()
+  }
+
+  /** The places at which the rows were added, in their order now. */
+  def order: Array[Int] = sorted
+
+  private def inOrder(values: Array[Long]): Array[Long] = {
+    val target = spareLongs
+    val order = sorted
+    var i = 0
+    while (i < order.length) {
+      target(i) = values(order(i))
+      i += 1
+    }
+    spareLongs = values
+    target
+  }
+
+  private def sortByGroup(): Unit = {
+    var i = 0
+    while (i < size) {
+      spareLongs(i) = groups(i).toLong - Candidates.LeastGroup
+      i += 1
+    }
+    sorted = LongOrder.by(spareLongs, sorted)
+    i = 0
+    while (i < size) {
+      spareInts(i) = groups(sorted(i))
+      i += 1
+    }
+    val added = groups
+    groups = spareInts
+    spareInts = added
+  }
+
+  private def isGrouped: Boolean = {
+    var i = 1
+    while (i < size && groups(i) == groups(0)) i += 1
+    i < size
+  }
+
+  def hasNext: Boolean = at > 0
+
+  def next(): Unit = {
+    at -= 1
+    if (fields > 0) rows.moveTo(sorted(at))
+  }
+
+  /** Of the current row. */
+  def place: Int = at
+  def group: Int = groups(at)
+  def first: Long = firsts(at)
+  def second: Long = seconds(at)
+  def row: UnsafeRow = rows.row
+}
+
+object ProbeBatch {
+  final val Rows = 1 << 16
+
+  /** Of the columns that are kept as rows, but for those of the last row. */
+  private final val Bytes = 4 << 20
+}
+
+private final class BatchRows(fields: Int) {
+  private val offsets = new Array[Int](ProbeBatch.Rows + 1)
+  private var page = new Array[Byte](1 << 16)
+  private var end = 0
+  val row = new UnsafeRow(fields)
+
+  def bytes: Int = end
+
+  /** Other rows may take the places; those that are here can be read until then. */
+  def restart(): Unit = end = 0
+
+  def add(place: Int, input: UnsafeRow): Unit = {
+    val from = end
+    end = Math.addExact(from, input.getSizeInBytes)
+    if (end > page.length)
+      page = java.util.Arrays.copyOf(page, math.max(LongOrder.grown(page.length), end))
+    input.writeToMemory(page, Platform.BYTE_ARRAY_OFFSET + from)
+    offsets(place) = from
+    offsets(place + 1) = end
+  }
+
+  def moveTo(place: Int): Unit =
+    row.pointTo(
+      page,
+      Platform.BYTE_ARRAY_OFFSET + offsets(place),
+      offsets(place + 1) - offsets(place)
+    )
+}
