@@ -30,10 +30,12 @@ GENERATED = {
     "spark.sql.codegen.fallback": "false",
 }
 
+# Without adaptive execution probe rows are sorted in batches ahead of any ordered index, not of a large one only.
 MATRIX: dict[str, dict[str, str]] = {
     f"{how}{'-aqe' if adaptive else ''}": {
         **(GENERATED if how == "codegen" else INTERPRETED),
         "spark.sql.adaptive.enabled": str(adaptive).lower(),
+        "spark.thetajoin.sortProbe.minIndexBytes": "1m" if adaptive else "0",
     }
     for adaptive in (True, False)
     for how in ("codegen", "interpreted")

@@ -10,6 +10,7 @@ __all__ = [
     "ACCELERATOR_PIECEWISE_ENABLED",
     "BROADCAST_MAX_BYTES",
     "ENABLED",
+    "SORT_PROBE_MIN_INDEX_BYTES",
 ]
 
 ACCELERATORS: Final = "spark.thetajoin.accelerators"
@@ -60,4 +61,12 @@ ENABLED: Final = "spark.thetajoin.enabled"
 compare the two.
 
 Default: ``true``. Since 0.1.0.
+"""
+
+SORT_PROBE_MIN_INDEX_BYTES: Final = "spark.thetajoin.sortProbe.minIndexBytes"
+"""From which size of an ordered index on probe rows are sorted in batches ahead of the look-ups,
+so that neighbours read neighbouring memory. 0 sorts always; a size that no index has, such as
+1p, never, which keeps the order of probe rows within a partition.
+
+Default: ``1m``. Since 0.1.0.
 """

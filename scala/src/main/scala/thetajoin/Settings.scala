@@ -43,7 +43,17 @@ object Settings {
       "run as a broadcast nested loop is not subject to it."
   )
 
-  val written: Seq[Setting] = Seq(Enabled, Accelerators, BroadcastMaxBytes)
+  val SortProbeMinIndexBytes: Setting = Setting(
+    "spark.thetajoin.sortProbe.minIndexBytes",
+    "1m",
+    "0.1.0",
+    "From which size of an ordered index on probe rows are sorted in batches ahead of the look-ups, so that " +
+      "neighbours read neighbouring memory. 0 sorts always; a size that no index has, such as 1p, never, which keeps " +
+      "the order of probe rows within a partition."
+  )
+
+  val written: Seq[Setting] =
+    Seq(Enabled, Accelerators, BroadcastMaxBytes, SortProbeMinIndexBytes)
 
   /** The switch of one accelerator, derived from its id. */
   def acceleratorEnabled(id: String): Setting = Setting(

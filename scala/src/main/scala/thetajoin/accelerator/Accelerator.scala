@@ -137,7 +137,10 @@ abstract class JoinIndex extends Serializable {
   /** A cursor for one task. */
   def newProber(): Prober
 
-  /** One for probe rows in sorted batches, if the index has such. */
+  /** A smaller index over these of the positions, in ascending order, if it can be made. Its probers list the positions as they are here. */
+  def only(@unused positions: Array[Int]): Option[JoinIndex] = None
+
+  /** One for probe rows in sorted batches, if the index has such. It may list positions. */
   def newBatchProber(): Option[Prober with BatchProber] = newProber() match {
     case prober: BatchProber => Some(prober)
     case _ => None
@@ -160,6 +163,12 @@ abstract class Prober {
 
   final def from: Int = runFrom
   final def until: Int = runUntil
+
+  /** Whether a run is of places in the list [[positions]], not of positions. Only of a prober that is asked for as one that may. */
+  def lists: Boolean = false
+
+  /** Asked for each run. */
+  def positions: Array[Int] = Array.emptyIntArray
 }
 
 /** An index that knows by itself whether a key of 64 bits has a candidate. Generated code calls the final class. */
@@ -207,12 +216,6 @@ trait BatchProber { this: Prober =>
 
   /** Starts on the candidates within a group; `second` is not read if there is one number. */
   def probe(group: Int, first: Long, second: Long): Unit
-
-  /** Whether a run is of places in the list [[positions]], not of positions. */
-  def lists: Boolean = false
-
-  /** Asked for each run. */
-  def positions: Array[Int] = Array.emptyIntArray
 }
 
 /** A prober whose only key is a long, which generated code hands over unboxed. */

@@ -25,6 +25,17 @@ private[thetajoin] object LongOrder {
   /** These row numbers in ascending order of their key, and those of equal keys as they come. */
   def by(keys: Array[Long], rows: Array[Int]): Array[Int] = radix(keys, rows, 0)
 
+  /** The keys of these rows. */
+  def at(keys: Array[Long], rows: Array[Int]): Array[Long] = {
+    val ordered = new Array[Long](rows.length)
+    var i = 0
+    while (i < rows.length) {
+      ordered(i) = keys(rows(i))
+      i += 1
+    }
+    ordered
+  }
+
   /** The first position in `[from, until)` of a key that is at least this one; `until` if there is none. */
   def firstAtLeast(sorted: Array[Long], key: Long, from: Int, until: Int): Int = {
     var low = from

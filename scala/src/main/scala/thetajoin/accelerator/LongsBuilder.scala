@@ -19,13 +19,5 @@ private[accelerator] final class LongsBuilder {
   def array: Array[Long] = values
 
   /** The numbers in the order of these row numbers. */
-  def inOrder(order: Array[Int]): Array[Long] = {
-    val ordered = new Array[Long](order.length)
-    var i = 0
-    while (i < order.length) {
-      ordered(i) = values(order(i))
-      i += 1
-    }
-    ordered
-  }
+  def inOrder(order: Array[Int]): Array[Long] = LongOrder.at(values, order)
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.accelerator.{BytesProber, LongProber, LongsProber}
+import thetajoin.accelerator.{BytesProber, LongProber, LongsProber, Prober}
 import thetajoin.rowstore.ThetaRelation
 
 /**
@@ -17,23 +17,15 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   def this(relation: ThetaRelation) = this(relation, inBatches = false)
 
   private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
-  private val prober = if (inBatches) batchProber else relation.index.newProber()
-  private val longProber = prober match {
-    case p: LongProber => p
-    case _ => null
-  }
-  private val bytesProber = prober match {
-    case p: BytesProber => p
-    case _ => null
-  }
-  private val longsProber = prober match {
-    case p: LongsProber => p
-    case _ => null
-  }
+  private var prober: Prober = _
+  private var longProber: LongProber = _
+  private var bytesProber: BytesProber = _
+  private var longsProber: LongsProber = _
+  private var lists = false
+  use(if (inBatches) batchProber else relation.index.newProber())
   private lazy val longKey = new SpecificInternalRow(Seq(LongType))
   private val indexed = relation.indexed
   private val always = relation.always
-  private val lists = inBatches && batchProber.lists
   private lazy val part = new Array[Int](PartRows)
   private var partFrom = 0
   private var partEnd = 0
@@ -43,10 +35,38 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private var runFrom = 0
   private var runUntil = 0
 
+  private def use(other: Prober): Unit = {
+    prober = other
+    lists = other.lists
+    longProber = other match {
+      case p: LongProber => p
+      case _ => null
+    }
+    bytesProber = other match {
+      case p: BytesProber => p
+      case _ => null
+    }
+    longsProber = other match {
+      case p: LongsProber => p
+      case _ => null
+    }
+  }
+
+  /** Before the next probe row: looks at no build rows of the index but those without a match, if it can be made smaller. */
+  def narrow(unmatched: UnmatchedRows): Unit = {
+    val left = unmatched.positions(indexed)
+    if (left.nonEmpty) relation.index.only(left).foreach(smaller => use(smaller.newProber()))
+  }
+
+  /** Marks all candidates of the current run. */
+  def mark(unmatched: UnmatchedRows): Unit =
+    if (lists) unmatched.markListed(list, runFrom, runUntil)
+    else unmatched.markRun(runFrom, runUntil)
+
   def from: Int = runFrom
   def until: Int = runUntil
 
-  /** If the prober [[BatchProber.lists lists]]: where the build rows of the current run stand, which is one of places in here. */
+  /** If the prober [[Prober.lists lists]]: where the build rows of the current run stand, which is one of places in here. */
   def positions: Array[Int] = list
 
   /** The probe row has no match: a key is null, or its own condition fails. */
@@ -117,7 +137,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   def next(): Boolean = state match {
     case Index =>
       if (prober.next()) {
-        if (lists) list = batchProber.positions
+        if (lists) list = prober.positions
         run(prober.from, prober.until)
       } else {
         state = Done

@@ -171,7 +171,8 @@ private[thetajoin] final class JoinCode(
            |  while (!${rows.hasNext} && $input.hasNext()) {
            |    while (!${rows.batch}.isFull() && $input.hasNext()) {
            |      final InternalRow $row = (InternalRow) $input.next();
-           |      ${if (rows.isTail.isEmpty) add else s"if ($row == null) { ${rows.addTail} } else { $add }"}
+           |      ${if (rows.isTail.isEmpty) add
+          else s"if ($row == null) { ${rows.addTail} } else { $add }"}
            |    }
            |    ${rows.sort}
            |  }

@@ -33,7 +33,7 @@ private[thetajoin] final class MarkCode(
     val p = ctx.freshName("position")
     val end = ctx.freshName("end")
     val inRun =
-      if (task.residual.isEmpty) s"$unmatched.markRun($candidates.from(), $candidates.until());"
+      if (task.residual.isEmpty) s"$candidates.mark($unmatched);"
       else {
         val check =
           s"${matching.check(probe, columns.at(p), orElse = "continue;")}\n$unmatched.mark($p);"
@@ -43,8 +43,12 @@ private[thetajoin] final class MarkCode(
            |  ${if (task.holdsErrors) held(check, unmatched, p) else check}
            |}""".stripMargin
       }
+    val narrow =
+      if (task.residual.nonEmpty) ""
+      else s"if ($unmatched.isNarrowed()) $candidates.narrow($unmatched);"
     s"""
        |$early
+       |$narrow
        |$start
        |${columns.declareLocals}
        |while ($candidates.next()) {

@@ -1,5 +1,7 @@
 package thetajoin.driver
 
+import scala.collection.mutable
+
 /**
  * The build rows that have found no match yet. `next` skips matched ones however many lie in between: a matched
  * position points to the one after it, and chains are halved on the way (union-find), so that marking a long run
@@ -9,6 +11,10 @@ final class UnmatchedRows(rows: Int) {
   private val skip = Array.range(0, rows + 1)
   private var failed: Array[Long] = _
   private var firstError: Throwable = _
+  private var left = rows
+  private var lookedAt = rows
+  private var probed = 0L
+  private var nextLook = UnmatchedRows.MinProbed
 
   /** The first unmatched position from `position` on; `until` or more if there is none below it. */
   def next(position: Int, until: Int): Int = {
@@ -20,7 +26,45 @@ final class UnmatchedRows(rows: Int) {
     p
   }
 
-  def mark(position: Int): Unit = skip(position) = position + 1
+  /** Marks a row that is unmatched. */
+  def mark(position: Int): Unit = {
+    skip(position) = position + 1
+    left -= 1
+  }
+
+  /** Marks the rows at places of a list. */
+  def markListed(positions: Array[Int], from: Int, until: Int): Unit = {
+    var i = from
+    while (i < until) {
+      if (skip(positions(i)) == positions(i)) mark(positions(i))
+      i += 1
+    }
+  }
+
+  /**
+   * Asked ahead of each probe row: whether so few rows are unmatched, of those that were when this was last true, that to look at them
+   * alone is worth an index of their own.
+   */
+  def isNarrowed(): Boolean = {
+    probed += 1
+    probed >= nextLook && {
+      nextLook = probed + math.max(UnmatchedRows.MinProbed, lookedAt / 4)
+      val narrowed = left <= lookedAt / 2
+      if (narrowed) lookedAt = left
+      narrowed
+    }
+  }
+
+  /** The unmatched positions below `until`. */
+  def positions(until: Int): Array[Int] = {
+    val found = new mutable.ArrayBuilder.ofInt
+    var p = next(0, until)
+    while (p < until) {
+      found.addOne(p)
+      p = next(p + 1, until)
+    }
+    found.result()
+  }
 
   def markRun(from: Int, until: Int): Unit = {
     var p = next(from, until)
@@ -58,6 +102,12 @@ final class UnmatchedRows(rows: Int) {
     }
     bits
   }
+}
+
+private object UnmatchedRows {
+
+  /** For fewer probe rows no index is made. */
+  private val MinProbed = 4096L
 }
 
 /**

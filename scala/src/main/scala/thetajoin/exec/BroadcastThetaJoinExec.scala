@@ -9,8 +9,11 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
+import thetajoin.Settings
 import thetajoin.accelerator.KeyErrors
 import thetajoin.condition.Safety
 import thetajoin.driver._
@@ -149,8 +152,13 @@ final class BroadcastThetaJoinExec(
 
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
-    role.needsMatchedBuildRows || mayMoveRows ||
+    role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
       !(consumedInPlace || (role.oneRowAtMost && !sortsProbe))
+
+  /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
+  private def isSpreadAsRead: Boolean =
+    spread == Spread.OverIdleCores &&
+      BroadcastThetaJoinExec.hasPartitions(probe, sparkContext.defaultParallelism)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
     val marks = role.buildExistence.isDefined && !mayMoveRows
@@ -217,7 +225,8 @@ final class BroadcastThetaJoinExec(
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
   override protected def sortsBatches(relation: ThetaRelation): Boolean =
-    sortsProbe && relation.index.bytes >= BroadcastThetaJoinExec.CacheBytes
+    sortsProbe &&
+      relation.index.bytes >= Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
 
   private def source(): RelationSource = {
     val broadcast = relation()
@@ -235,9 +244,6 @@ final class BroadcastThetaJoinExec(
 
 object BroadcastThetaJoinExec {
 
-  /** Of an index below this, all is in a core's cache after a while. */
-  private val CacheBytes = 1L << 20
-
   /**
    * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of
    * them and no filter but for nulls.
@@ -253,6 +259,20 @@ object BroadcastThetaJoinExec {
       }
     case _: ColumnarToRowExec | _: WholeStageCodegenExec | _: InputAdapter | _: ProbeRowsExec =>
       plan.children.forall(isRepeatable)
+    case _ => false
+  }
+
+  /** Whether a plan reads files that Spark cuts into so many partitions at least; false if it can't be told. */
+  private def hasPartitions(plan: SparkPlan, partitions: Int): Boolean = plan match {
+    case scan: FileSourceScanExec =>
+      val isCut = scan.relation.fileFormat match {
+        case _: ParquetFileFormat | _: OrcFileFormat =>
+          !scan.bucketedScan && scan.partitionFilters.isEmpty
+        case _ => false
+      }
+      isCut && scan.relation.location.sizeInBytes >= partitions * scan.conf.filesOpenCostInBytes
+    case _: ProjectExec | _: FilterExec | _: ColumnarToRowExec | _: InputAdapter =>
+      hasPartitions(plan.children.head, partitions)
     case _ => false
   }
 

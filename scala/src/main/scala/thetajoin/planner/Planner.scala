@@ -164,8 +164,9 @@ object Planner {
   private def sortsProbe(join: Join, side: BuildSide, offer: Offer): Boolean = {
     val (build, probe) = estimatedRows(join, side)
     val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
-    bounds.nonEmpty && bounds.forall(_.dataType == LongType) &&
-    build >= ManySorted && probe >= ManySorted
+    val rows = Settings.bytes(Settings.SortProbeMinIndexBytes, join.conf) / IndexBytesPerRow
+    def mayBeMany(estimated: BigInt) = estimated * Compression >= rows
+    bounds.nonEmpty && bounds.forall(_.dataType == LongType) && mayBeMany(build) && mayBeMany(probe)
   }
 
   private def spread(join: Join, side: BuildSide, offer: Offer): Spread = {
@@ -192,8 +193,11 @@ object Planner {
   /** Candidates of a probe row from which on moving the row to another core costs less than looking at them. */
   private val ManyRows: BigInt = BigInt(1000)
 
-  /** An index of fewer rows fits into a core's cache, and fewer probe rows are not worth the loop of their own. */
-  private val ManySorted: BigInt = BigInt(50000)
+  /** Of an ordered index, about. */
+  private val IndexBytesPerRow = 20L
+
+  /** How many times more rows a file may have than its size says. What is built in the end is known before rows are sorted. */
+  private val Compression = 8
 
   /** Moving these takes some hundredths of a second, and looking at so many pairs some tenths. */
   private val FewProbeRows: BigInt = BigInt(100000)

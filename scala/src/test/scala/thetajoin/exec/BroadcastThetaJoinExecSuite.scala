@@ -1,17 +1,18 @@
 package thetajoin.exec
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
-import org.apache.spark.sql.execution.{RangeExec, SparkPlan}
+import org.apache.spark.sql.execution.{RangeExec, SparkPlan, WholeStageCodegenExec}
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.accelerator.existence.ExistenceSpec
-import thetajoin.driver.{JoinMetrics, Spread}
+import thetajoin.driver.{JoinMetrics, ProbeBatch, Spread}
 import thetajoin.{Settings, SharedSession}
 
 /** How the node behaves as a part of Spark's plans. */
@@ -246,20 +247,69 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       "SELECT id, IF(id % 19 = 0, NULL, id % 300) AS k, id * 7919 % 100000 AS v, repeat('s', CAST(id % 5 AS INT)) AS s FROM range(0, 140000, 1, 2)"
     ).createOrReplaceTempView("points")
     spark.sql(
-      "SELECT id AS no, id % 310 AS l, id * 104729 % 100000 AS lo, id * 104729 % 100000 + id % 500 AS hi FROM range(0, 70000, 1, 2)"
+      "SELECT id AS no, id % 310 AS l, id * 104729 % 100000 AS lo, id * 104729 % 100000 + id % 500 AS hi, id * 104729 % 100000 + id % 6 AS near FROM range(0, 70000, 1, 2)"
     ).createOrReplaceTempView("spans")
-    val on = "ON k = l AND v BETWEEN lo AND hi"
+    val directory = java.nio.file.Files.createTempDirectory("points")
+    spark.table("points").write.mode("overwrite").parquet(directory.toString)
+    spark.read.parquet(directory.toString).createOrReplaceTempView("filed")
+    val ofGroup = Seq(
+      "k = l AND v BETWEEN lo AND hi",
+      "k = l AND v BETWEEN lo AND hi AND id % 7 <> no % 7 AND s <> repeat('s', CAST(no % 5 AS INT))"
+    )
+    val others = Seq(
+      "v >= lo AND v < near AND id % 7 <> no % 7",
+      "v + 97000 <= lo AND id <= no",
+      "lo BETWEEN v - 3 AND v + 3"
+    )
     val sums = "count(*), sum(id), sum(no), sum(length(s)), count(DISTINCT s)"
-    for {
-      sql <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN").map(kind =>
-        s"SELECT /*+ BROADCAST(spans) */ $sums FROM points $kind spans $on"
+    def queries(on: String): Seq[String] =
+      Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN").map { kind =>
+        s"SELECT /*+ BROADCAST(spans) */ $sums FROM points $kind spans ON $on"
+      } ++ Seq(
+        s"SELECT $sums FROM filed JOIN spans ON $on",
+        s"SELECT s, count(*), sum(no) FROM filed LEFT JOIN spans ON $on GROUP BY s",
+        s"SELECT count(*) FROM (SELECT * FROM filed JOIN spans ON $on LIMIT 70000)"
       )
-      codegen <- Seq("true", "false")
+    def existence(on: String): Seq[String] = Seq("SEMI", "ANTI").map { kind =>
+      s"SELECT count(*), sum(id), sum(length(s)) FROM points LEFT $kind JOIN spans ON $on"
     }
-      withConf("spark.sql.codegen.wholeStage" -> codegen) {
-        assertSame(sql, "interval")
-        assert(broadcastJoins(executed(spark.sql(sql))).map(_.sortsProbe) == Seq(true))
+    def generated(plan: SparkPlan): String =
+      collectWithSubqueries(plan) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
+        .mkString
+    def assertSorts(query: DataFrame): Unit = {
+      assert(
+        broadcastJoins(query.queryExecution.executedPlan).map(_.sortsProbe) == Seq(true),
+        query.queryExecution.executedPlan
+      )
+      assert(
+        generated(query.queryExecution.executedPlan).contains(classOf[ProbeBatch].getName),
+        query.queryExecution.executedPlan
+      )
+    }
+    for (sql <- ofGroup.flatMap(queries)) {
+      assertSame(sql, "interval")
+      val query = spark.sql(sql)
+      executed(query)
+      assertSorts(query)
+    }
+    // Compared with the order of arrival: Spark alone would meet all pairs.
+    def sortedAs(unsorted: String): Unit = {
+      val expected = withConf(Settings.SortProbeMinIndexBytes.key -> "1p") {
+        val query = spark.sql(unsorted)
+        val rows = query.collect().toSet
+        assert(broadcastJoins(query.queryExecution.executedPlan).map(_.sortsProbe) == Seq(false))
+        rows
       }
+      withConf(Settings.SortProbeMinIndexBytes.key -> "0") {
+        val query = spark.sql(unsorted)
+        assert(query.collect().toSet == expected, unsorted)
+        assertSorts(query)
+      }
+    }
+    others.flatMap(on => queries(on) ++ existence(on)).foreach(sortedAs)
+    withConf("spark.sql.codegen.wholeStage" -> "false") {
+      assertSame(queries(ofGroup.head).head, "interval")
+    }
     val few =
       s"SELECT /*+ BROADCAST(b) */ count(*) FROM points JOIN b ON points.k = b.k AND points.v > b.v"
     assert(broadcastJoins(executed(spark.sql(few))).map(_.sortsProbe) == Seq(false))

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.interval
 
+import java.util.Arrays
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
@@ -44,13 +46,29 @@ private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataTyp
   }
 }
 
-final class BothAtLeast(spec: BothAtLeastSpec, groups: Groups, segments: Segments, tree: MaxTree)
-    extends JoinIndex {
+/** `places`: what is given for a position; empty for the position itself. */
+final class BothAtLeast(
+    spec: BothAtLeastSpec,
+    groups: Groups,
+    segments: Segments,
+    tree: MaxTree,
+    places: Array[Int] = Array.emptyIntArray
+) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
 
   override def newProber(): Prober = groups match {
-    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree)
-    case _ => new BothAtLeastProber(spec, groups, segments, tree) with LongsProber
+    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree, places)
+    case _ => new BothAtLeastProber(spec, groups, segments, tree, places) with LongsProber
+  }
+
+  override def only(positions: Array[Int]): Option[JoinIndex] = {
+    val starts = segments.starts.map { start =>
+      val found = Arrays.binarySearch(positions, start)
+      if (found < 0) -(found + 1) else found
+    }
+    val ofSegments = Segments(starts, LongOrder.at(segments.numbers, positions))
+    val ofTree = MaxTree(LongOrder.at(tree.numbers, positions), starts)
+    Some(new BothAtLeast(spec, groups, ofSegments, ofTree, positions))
   }
 
   override def newBatchProber(): Option[Prober with BatchProber] =
@@ -62,13 +80,17 @@ private class BothAtLeastProber(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
-    tree: MaxTree
+    tree: MaxTree,
+    places: Array[Int]
 ) extends SegmentProber(groups) {
   private val isFirstStrict = spec.isFirstStrict
   private val isSecondStrict = spec.isSecondStrict
   private var cursor = 0
   private var end = 0
   private var least = 0L
+
+  final override def lists: Boolean = places.nonEmpty
+  final override def positions: Array[Int] = places
 
   override protected def none(): Unit = end = cursor
 

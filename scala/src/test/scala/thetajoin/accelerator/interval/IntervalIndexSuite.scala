@@ -66,7 +66,9 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def candidates(built: OrderedIndex, key: InternalRow): Seq[Int] = {
     val prober = built.index.newProber()
     def found() = Iterator.continually(prober.next()).takeWhile(identity)
-      .flatMap(_ => prober.from until prober.until).map(built.order(_)).toList
+      .flatMap(_ => prober.from until prober.until)
+      .map(place => if (prober.lists) prober.positions(place) else place)
+      .map(built.order(_)).toList
     prober.probe(key)
     val ofRow = found()
     prober match {
@@ -76,6 +78,26 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       case _ =>
     }
     ofRow
+  }
+
+  /** The same asked in two steps, of one prober for keys that come in this order. */
+  private def inBatches(built: OrderedIndex, keys: Int, asked: Seq[InternalRow]): Seq[Seq[Int]] = {
+    val prober = built.index.newBatchProber().get
+    asked.map { key =>
+      def number(i: Int) = if (i < key.numFields) key.getLong(i) else 0L
+      val group =
+        if (keys == 0) prober.group()
+        else if (keys == 1 && prober.isInstanceOf[LongsProber]) prober.group(key.getLong(0))
+        else prober.group(key)
+      if (group < 0) Nil
+      else {
+        prober.probe(group, number(keys), number(keys + 1))
+        Iterator.continually(prober.next()).takeWhile(identity)
+          .flatMap(_ => prober.from until prober.until)
+          .map(place => if (prober.lists) prober.positions(place) else place)
+          .map(built.order(_)).toList.sorted
+      }
+    }
   }
 
   private def above(strict: Boolean, build: Long, probe: Long): Boolean =
@@ -89,12 +111,50 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val input = data.map { case (key, first, second) => row(key, Seq(first, second)) }
         val spec = BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = false)
         val built = build(spec, types ++ Seq(LongType, LongType), input)
-        for ((p, q) <- probes ++ data.map(d => (d._2, d._3)); key <- 0 to 3) {
+        val asked = for ((p, q) <- probes ++ data.map(d => (d._2, d._3)); key <- 0 to 3) yield {
           val expected = data.indices.filter { i =>
             (types.isEmpty || data(i)._1 == key) &&
             above(strict.head, data(i)._2, p) && above(strict.last, data(i)._3, q)
           }
           assert(candidates(built, row(key, Seq(p, q))).sorted == expected)
+          (row(key, Seq(p, q)), expected)
+        }
+        val some = built.order.indices.filter(_ % 3 == 1).toArray
+        val few = built.copy(index = sent(built.index.only(some).get))
+        for ((key, expected) <- asked if some.nonEmpty)
+          assert(candidates(few, key).sorted == expected.filter(some.map(built.order(_)).contains))
+        assert(inBatches(built, types.size, asked.map(_._1)) == asked.map(_._2))
+    }
+  }
+
+  test("points give the rows that a loop finds, sorted and in any order") {
+    val keyed = Gen.listOf(Gen.zip(Gen.choose(0, 2), anyLong, anyLong))
+    // Many rows between neighbouring points, and few.
+    val many =
+      Gen.listOfN(1000, Gen.zip(Gen.const(0), Gen.choose(-2000L, 2000L), Gen.choose(-2000L, 2000L)))
+    val points = Gen.frequency(3 -> anyLong, 1 -> Gen.choose(-2000L, 2000L))
+    forAll(
+      keyTypes,
+      Gen.frequency(9 -> keyed, 1 -> many),
+      Gen.listOfN(50, points),
+      Gen.listOfN(2, flags)
+    ) {
+      (types, data, probes, strict) =>
+        val row = rows(types, 2)
+        val input = data.map { case (key, start, end) => row(key, Seq(~start, end)) }
+        val spec = BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = true)
+        val built = build(spec, types ++ Seq(LongType, LongType), input)
+        assert(built.index.newBatchProber().get.lists)
+        val anyOrder = for (p <- probes; key <- 0 to 3) yield (key, p)
+        for (order <- Seq(anyOrder, anyOrder.sorted, anyOrder.sortBy(_._2))) {
+          val expected = order.map { case (key, p) =>
+            data.indices.filter { i =>
+              (types.isEmpty || data(i)._1 == key) &&
+              above(strict.head, p, data(i)._2) && above(strict.last, data(i)._3, p)
+            }
+          }
+          val asked = order.map { case (key, p) => row(key, Seq(~p, p)) }
+          assert(inBatches(built, types.size, asked) == expected)
         }
     }
   }
@@ -115,8 +175,11 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             lower.forall(above(_, data(i)._2, p)) && upper.forall(above(_, q, data(i)._2))
           }
           val numbers = lower.map(_ => p) ++ upper.map(_ => q)
-          if (types.nonEmpty || bounds > 0)
-            assert(candidates(built, probe(key, numbers.toSeq)).sorted == expected)
+          if (types.nonEmpty || bounds > 0) {
+            val asked = probe(key, numbers.toSeq)
+            assert(candidates(built, asked).sorted == expected)
+            assert(inBatches(built, types.size, Seq(asked)) == Seq(expected))
+          }
         }
     }
   }
