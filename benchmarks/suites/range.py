@@ -243,7 +243,7 @@ _RANGES = (
     _inequalities("inequalities_large", 1_000_000, 438, target=1.2),
 )
 
-_GROWTH_SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+_GROWTH_SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
 
 def _growth(size: int, suffix: str = "", sample: str | None = None) -> RangeQuery:

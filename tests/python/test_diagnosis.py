@@ -53,6 +53,24 @@ def test_each_join_becomes_a_report() -> None:
     ]
 
 
+def test_counts_are_read() -> None:
+    counts = "    estimate: 7 build rows, 12 probe rows\n    seen: 6 index rows, 40 candidates, 8 matches\n"
+    (report,) = parse_section(section("(a > b)", "(b > c)").rstrip() + "\n" + counts)
+    assert report.residual == ("(b > c)",)
+    assert (report.estimated_build_rows, report.estimated_probe_rows) == (7, 12)
+    assert (report.index_rows, report.candidates, report.matches) == (6, 40, 8)
+
+
+def test_counts_of_a_query_that_ran(spark: SparkSession) -> None:
+    df = spark.sql("SELECT * FROM range(5) AS a JOIN range(9) AS b ON a.id > b.id AND a.id <> 3")
+    (planned,) = thetajoin.explain_joins(df)
+    assert (planned.estimated_build_rows, planned.estimated_probe_rows) == (2, 9)
+    assert (planned.index_rows, planned.candidates, planned.matches) == (None, None, None)
+    assert len(df.collect()) == 7
+    (ran,) = thetajoin.explain_joins(df)
+    assert (ran.index_rows, ran.candidates, ran.matches) == (4, 7, 7)
+
+
 def test_no_joins_give_no_reports() -> None:
     assert parse_section(f"{PLAN}{HEADING}No joins.\n\n") == []
 

@@ -5,6 +5,8 @@
     exec: BroadcastThetaJoin, BuildRight
     index: [(t.v > b.w)]
     residual: []
+    estimate: 50 build rows, 3000 probe rows
+    seen: 50 index rows, 1200 candidates, 1200 matches
     passed over: intervals, NO_COMPARISON: No conjunct compares ...
 [2] LeftOuter join ON (t.k = c.k): not accelerated, EQUI_KEYS
     reason: The condition has equality keys, which Spark's hash and sort-merge joins use
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class JoinReport:
-    """One join of a query. The fields are the columns of the SQL function ``thetajoin_explain``.
+    """One join of a query. The fields are the columns of the SQL function ``thetajoin_explain``,
+    and what was seen if the DataFrame itself has run, on a classic session.
 
     Either ``accelerator``, ``exec`` and ``build_side`` are set, or ``reason_code``, ``reason`` and
     ``remedy``.
@@ -51,6 +54,16 @@ class JoinReport:
     """The conjuncts that the index answers."""
     residual: tuple[str, ...] = ()
     """The conjuncts that are tested on each candidate."""
+    estimated_build_rows: int | None = None
+    """Rows expected of the side that is indexed, on which the plan was chosen."""
+    estimated_probe_rows: int | None = None
+    """Rows expected of the other side."""
+    index_rows: int | None = None
+    """Rows in the index, once the query has run."""
+    candidates: int | None = None
+    """Pairs that the index gave, once the query has run."""
+    matches: int | None = None
+    """Pairs of these that passed the residual, once the query has run."""
     reason_code: str | None = None
     """Why Spark runs the join itself, stable across releases, e.g. ``EQUI_KEYS``."""
     reason: str | None = None
@@ -84,7 +97,8 @@ class JoinReport:
 def explain_joins(df: DataFrame) -> list[JoinReport]:
     """Say of each join of a DataFrame by what it is accelerated, or why it is not and what to do.
 
-    The query is planned, but not run. It works on classic sessions and on Spark Connect.
+    The query is planned, but not run; of one that has run the counts are told too. It works on
+    classic sessions and on Spark Connect.
 
     Parameters
     ----------
@@ -150,7 +164,11 @@ _ACCELERATED = re.compile(
     _HEAD + r"accelerated by (?P<accelerator>\S+)\n"
     r"    exec: (?P<exec>\S+), (?P<build_side>\S+)\n"
     r"    index: \[(?P<index>.*)\]\n"
-    r"    residual: \[(?P<residual>.*)\]",
+    r"    residual: \[(?P<residual>.*)\]"
+    r"(\n    estimate: (?P<estimated_build_rows>\d+) build rows, "
+    r"(?P<estimated_probe_rows>\d+) probe rows)?"
+    r"(\n    seen: (?P<index_rows>\d+) index rows, (?P<candidates>\d+) candidates, "
+    r"(?P<matches>\d+) matches)?",
     re.DOTALL,
 )
 _NOT_ACCELERATED = re.compile(
@@ -188,6 +206,11 @@ def _report(block: str) -> JoinReport:
             build_side=match["build_side"],
             index=_conjuncts(match["index"]),
             residual=_conjuncts(match["residual"]),
+            estimated_build_rows=_count(match["estimated_build_rows"]),
+            estimated_probe_rows=_count(match["estimated_probe_rows"]),
+            index_rows=_count(match["index_rows"]),
+            candidates=_count(match["candidates"]),
+            matches=_count(match["matches"]),
             passed_over=tuple(passed_over),
             notes=tuple(notes),
         )
@@ -203,6 +226,10 @@ def _report(block: str) -> JoinReport:
             notes=tuple(notes),
         )
     raise _not_understood(f"EXPLAIN says of a join: {block!r}")
+
+
+def _count(digits: str | None) -> int | None:
+    return None if digits is None else min(int(digits), 2**63 - 1)
 
 
 def _conjuncts(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ final class InvalidSettingException(setting: String, value: String, expected: St
         s"or RESET $setting."
     )
 
-/** Every setting. All can be changed at run time with SET, and are read when a join is planned. */
+/** Every setting. All can be changed at run time with SET, and are read when a join is planned or starts. */
 object Settings {
   val Enabled: Setting = Setting(
     "spark.thetajoin.enabled",

@@ -26,6 +26,10 @@ private[driver] final class BatchCode(
   private val candidates = relation.candidates
   private val (flat, inRows) =
     task.probeOutput.filter(needed.contains).partition(a => RowStore.isFlat(a.dataType))
+
+  /** Rows of a batch; a column has a flag beside it, and there is one more to sort into. */
+  private val capacity =
+    ProbeBatch.capacity(flat.map(_.dataType.defaultSize + 1).sum + java.lang.Long.BYTES)
   private val arrays = flat.map(a => a.exprId -> new Arrays(a)).toMap
 
   /** A [[ProbeBatch]]. */
@@ -34,7 +38,7 @@ private[driver] final class BatchCode(
     ctx.addMutableState(
       batchClass,
       "batch",
-      v => s"$v = new $batchClass(${inRows.size});",
+      v => s"$v = new $batchClass($capacity, ${inRows.size});",
       forceInline = true
     )
   }
@@ -125,7 +129,7 @@ private[driver] final class BatchCode(
   private def newArray(javaType: String, name: String): String = ctx.addMutableState(
     s"$javaType[]",
     name,
-    v => s"$v = new $javaType[${ProbeBatch.Rows}];",
+    v => s"$v = new $javaType[$capacity];",
     forceInline = true
   )
 

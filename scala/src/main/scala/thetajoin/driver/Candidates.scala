@@ -128,6 +128,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   /** In place of a probe row: build rows that are part of the result by themselves. */
   def buildRows(rows: BuildTail): Unit = {
     tail = rows
+    partFrom = partEnd
     state = Tail
   }
 
@@ -139,20 +140,19 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
       if (prober.next()) {
         if (lists) list = prober.positions
         run(prober.from, prober.until)
-      } else {
-        state = Done
-        runOfRows(indexed, indexed + always)
-      }
-    case Done => lists && partFrom < partEnd && nextPart()
-    case Always =>
-      state = Done
-      runOfRows(indexed, indexed + always)
-    case Everything =>
-      state = Done
-      runOfRows(0, indexed + always)
+      } else lastRun(indexed)
+    case Done => false
+    case Always => lastRun(indexed)
+    case Everything => lastRun(0)
+    case Rest => partFrom < partEnd && nextPart()
     case Tail =>
-      if (lists && partFrom < partEnd) nextPart()
+      if (partFrom < partEnd) nextPart()
       else tail.nextRun() && runOfRows(tail.from, tail.until)
+  }
+
+  private def lastRun(from: Int): Boolean = {
+    state = Rest
+    runOfRows(from, indexed + always)
   }
 
   /** These positions, or a list of the first of them. */
@@ -188,7 +188,8 @@ private[driver] object Candidates {
   private final val Index = 1
   private final val Always = 2
   private final val Everything = 3
-  private final val Tail = 4
+  private final val Rest = 4
+  private final val Tail = 5
 
   /** Groups of a batch that are none of the index: the rows that can match but are in no group; no rows; all of them; a [[BuildTail]]. */
   final val AlwaysGroup = -1

@@ -81,12 +81,15 @@ private[thetajoin] final class JoinCode(
     )
   }
 
+  private def early(probe: Seq[ExprCode]): String =
+    probeRow.early(probe, isPlaced = batchBounds.isDefined)
+
   /** All rows of a probe row, for which `start` sets `candidates`. */
   private def ofRow(probe: Seq[ExprCode], start: String, consumer: RowConsumer): String = {
-    val early = probeRow.early(probe)
+    val columns = early(probe)
     role.probeExistence match {
-      case Some(kind) => early + existence(probe, start, kind, consumer)
-      case None => s"$early\n$found = false;\n$start\n" +
+      case Some(kind) => columns + existence(probe, start, kind, consumer)
+      case None => s"$columns\n$found = false;\n$start\n" +
           pairs(probe, probeIsTail = None, consumer, stop = None)
     }
   }
@@ -114,7 +117,7 @@ private[thetajoin] final class JoinCode(
         s"""
            |while ($goesOn${rows.hasNext}) {
            |  ${rows.moveOn}
-           |  ${probeRow.early(probe)}
+           |  ${early(probe)}
            |  ${existence(probe, rows.start, kind, consumer)}
            |  $leave
            |}""".stripMargin
@@ -123,7 +126,7 @@ private[thetajoin] final class JoinCode(
         s"""
            |while ($goesOn($active || ${rows.hasNext})) {
            |  if (!$active) { ${rows.moveOn} }
-           |  ${probeRow.early(probe)}
+           |  ${early(probe)}
            |  if (!$active) {
            |    ${startUnlessTail(rows, input)}
            |    $active = true;

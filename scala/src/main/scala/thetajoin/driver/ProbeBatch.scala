@@ -10,28 +10,32 @@ import thetajoin.accelerator.LongOrder
  * look at neighbouring places of the index, which is read from front to back for each batch, and not from memory at random for
  * each row. Generated code holds the columns of the rows in arrays beside, which it brings into the same order.
  *
+ * @param capacity how many rows it holds
  * @param fields how many columns are kept as rows, since no array of primitives holds them
  */
-final class ProbeBatch(fields: Int) {
+final class ProbeBatch(capacity: Int, fields: Int) {
   import ProbeBatch._
 
-  private var groups = new Array[Int](Rows)
-  private var firsts = new Array[Long](Rows)
-  private var seconds = new Array[Long](Rows)
-  private var spareLongs = new Array[Long](Rows)
-  private var spareInts = new Array[Int](Rows)
-  private val rows = if (fields > 0) new BatchRows(fields) else null
+  private var groups = new Array[Int](capacity)
+  private var firsts = new Array[Long](capacity)
+  private var seconds = new Array[Long](capacity)
+  private var spareLongs = new Array[Long](capacity)
+  private var spareInts = new Array[Int](capacity)
+  private val rows = if (fields > 0) new BatchRows(capacity, fields) else null
+  private var lastFirst = 0L
   private var size = 0
   private var sorted = Array.emptyIntArray
   private var at = 0
 
-  def isFull: Boolean = size == Rows || (fields > 0 && rows.bytes >= Bytes)
+  def isFull: Boolean = size == capacity || (fields > 0 && rows.bytes >= TextBytes)
 
   /** Adds a row with its group and bounds as [[Candidates]] take them, and gives its place. */
   def add(group: Int, first: Long, second: Long): Int = {
     val place = size
     groups(place) = group
-    firsts(place) = first
+    // A row that is not looked up stands anywhere, and must not widen the span of the others.
+    if (group >= 0) lastFirst = first
+    firsts(place) = lastFirst
     seconds(place) = second
     size = place + 1
     place
@@ -105,14 +109,27 @@ final class ProbeBatch(fields: Int) {
 }
 
 object ProbeBatch {
-  final val Rows = 1 << 16
 
   /** Of the columns that are kept as rows, but for those of the last row. */
-  private final val Bytes = 4 << 20
+  private final val TextBytes = 4 << 20
+
+  private final val MostBytes = 16 << 20
+  private final val MostRows = 1 << 16
+  private final val FewestRows = 1 << 10
+
+  /** Of group and bounds, with what sorting takes. */
+  private final val KeyBytes = 48
+
+  /** How many rows of so many bytes in arrays a batch holds. More than this gain nothing. */
+  def capacity(rowBytes: Int): Int =
+    math.max(
+      FewestRows,
+      math.min(MostRows, Integer.highestOneBit(MostBytes / (KeyBytes + rowBytes)))
+    )
 }
 
-private final class BatchRows(fields: Int) {
-  private val offsets = new Array[Int](ProbeBatch.Rows + 1)
+private final class BatchRows(capacity: Int, fields: Int) {
+  private val offsets = new Array[Int](capacity + 1)
   private var page = new Array[Byte](1 << 16)
   private var end = 0
   val row = new UnsafeRow(fields)

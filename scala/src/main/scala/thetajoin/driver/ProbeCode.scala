@@ -53,11 +53,12 @@ private[driver] final class ProbeCode(
   }
 
   /**
-   * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions and keys read, and all
-   * whose values are primitive if pairs consume them. The others are left to whoever consumes a match.
+   * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions read, and keys unless the row `isPlaced`
+   * already, and all whose values are primitive if pairs consume them. The others are left to whoever consumes a match.
    */
-  def early(probe: Seq[ExprCode]): String = {
-    val read = (task.probeFilter ++ task.residual ++ task.probeKeys).map(_.references)
+  def early(probe: Seq[ExprCode], isPlaced: Boolean = false): String = {
+    val ofStart = if (isPlaced) Nil else task.probeFilter ++ task.probeKeys
+    val read = (task.residual ++ ofStart).map(_.references)
     val primitive = task.probeOutput.filter(a => CodeGenerator.isPrimitiveType(a.dataType))
     val needed =
       AttributeSet.fromAttributeSets(read) ++ AttributeSet(if (task.role.pairs) primitive else Nil)

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
@@ -217,15 +218,17 @@ final class BroadcastThetaJoinExec(
 
   override def supportCodegen: Boolean = ownsLoop || !role.needsMatchedBuildRows
 
-  /** A loop of our own gives a row at a time; in another's, rows come as often as there. */
+  /** A loop of our own gives a row at a time. In another's, rows come as often as there, but those of a batch all at once. */
   override def needCopyResult: Boolean =
-    !ownsLoop && (!role.oneRowAtMost || probe.asInstanceOf[CodegenSupport].needCopyResult)
+    !ownsLoop && (sortsProbe || !role.oneRowAtMost || probe.asInstanceOf[
+      CodegenSupport
+    ].needCopyResult)
 
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
   override protected def sortsBatches(relation: ThetaRelation): Boolean =
-    sortsProbe &&
+    sortsProbe && role.buildExistence.isEmpty &&
       relation.index.bytes >= Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
 
   private def source(): RelationSource = {
@@ -265,9 +268,11 @@ object BroadcastThetaJoinExec {
   /** Whether a plan reads files that Spark cuts into so many partitions at least; false if it can't be told. */
   private def hasPartitions(plan: SparkPlan, partitions: Int): Boolean = plan match {
     case scan: FileSourceScanExec =>
-      val isCut = scan.relation.fileFormat match {
-        case _: ParquetFileFormat | _: OrcFileFormat =>
-          !scan.bucketedScan && scan.partitionFilters.isEmpty
+      // Another index of files may not know their size.
+      val isCut = (scan.relation.fileFormat, scan.relation.location) match {
+        case (_: ParquetFileFormat | _: OrcFileFormat, _: PartitioningAwareFileIndex) =>
+          !scan.bucketedScan && scan.partitionFilters.isEmpty &&
+          scan.conf.filesMinPartitionNum.forall(_ >= partitions)
         case _ => false
       }
       isCut && scan.relation.location.sizeInBytes >= partitions * scan.conf.filesOpenCostInBytes

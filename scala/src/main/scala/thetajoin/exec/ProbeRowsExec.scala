@@ -2,6 +2,7 @@ package thetajoin.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -29,6 +30,15 @@ object IsolateProbe extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan =
     if (conf.wholeStageEnabled) isolate(plan, consumedInPlace = false) else plan
 
+  /** Whether the node is a part of the stage below it. */
+  private def isGenerated(plan: SparkPlan): Boolean = plan match {
+    case generated: CodegenSupport =>
+      generated.supportCodegen && !plan.expressions.exists(
+        _.exists(_.isInstanceOf[CodegenFallback])
+      )
+    case _ => false
+  }
+
   /** `consumedInPlace`: whether an aggregate of the same stage takes the rows, so that none is buffered. */
   private def isolate(plan: SparkPlan, consumedInPlace: Boolean): SparkPlan = plan match {
     case join: BroadcastThetaJoinExec if !join.ownsLoop =>
@@ -37,8 +47,9 @@ object IsolateProbe extends Rule[SparkPlan] {
       if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop else below
     case PairAggregateExec.OverPairs(aggregate, join) =>
       PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
-    case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = true))
-    case _: ProjectExec | _: FilterExec => plan.mapChildren(isolate(_, consumedInPlace))
+    case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = isGenerated(plan)))
+    case _: ProjectExec | _: FilterExec =>
+      plan.mapChildren(isolate(_, consumedInPlace && isGenerated(plan)))
     case _ => plan.mapChildren(isolate(_, consumedInPlace = false))
   }
 }

@@ -72,13 +72,13 @@ final case class ShuffledThetaJoinExec(
     new BroadcastSource(sparkContext.broadcast(relation))
   }
 
-  private def ofPartition: RelationSource = new PartitionSource(keys.build(Iterator.empty))
+  private def ofPartition: RelationSource = new PartitionSource(keys.build(Iterator.empty), id)
 
   /** Partitions of [[PartitionRows]]. */
   private def coPartitioned(rows: RDD[InternalRow]): RDD[InternalRow] = {
     val keyRows = keys.inPartitionsOf(ShuffledThetaJoinExec.LargestPartition)
     val partitions = keyRows.getNumPartitions
-    val (expressions, output, build) = (probeKeys, left.output, keys.build)
+    val (expressions, output, build, join) = (probeKeys, left.output, keys.build, id)
     val (indexRows, indexBytes, buildTime) = (
       longMetric(JoinMetrics.IndexRows),
       longMetric(JoinMetrics.IndexBytes),
@@ -96,7 +96,7 @@ final case class ShuffledThetaJoinExec(
       indexRows += relation.store.rows
       indexBytes += relation.bytes
       buildTime += relation.buildNanos
-      new PartitionRows(relation, rows)
+      new PartitionRows(relation, join, rows)
     }
   }
 

@@ -1,6 +1,7 @@
 package thetajoin.exec
 
 import scala.annotation.unused
+import scala.collection.mutable
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -83,12 +84,16 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
     joinCode(ctx, source).ownLoop(input, consumer(ctx), stop, goesOn)
   }
 
-  @transient private var fused: JoinCode = _
+  @transient private lazy val fused = mutable.ArrayBuffer.empty[JoinCode]
 
-  /** The loop of the probe side, which calls [[consumeFused]], and what follows it. */
+  /**
+   * The loop of the probe side, which calls [[consumeFused]], and what follows it. It may call it for each of several loops, as a union
+   * does, or not at all.
+   */
   protected def produceFused(ctx: CodegenContext, probe: SparkPlan): String = {
+    fused.clear()
     val loop = probe.asInstanceOf[CodegenSupport].produce(ctx, this)
-    s"$loop\n${fused.afterFused}"
+    (loop +: fused.map(_.afterFused)).mkString("\n")
   }
 
   /** Within the loop of the probe side. */
@@ -97,8 +102,9 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
       source: RelationSource,
       input: Seq[ExprCode]
   ): String = {
-    fused = joinCode(ctx, source)
-    fused.fused(input, consumer(ctx))
+    val code = joinCode(ctx, source)
+    fused += code
+    code.fused(input, consumer(ctx))
   }
 
   /** Whether probe rows of this stage are sorted in batches. */

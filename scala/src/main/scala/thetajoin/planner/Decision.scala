@@ -40,6 +40,7 @@ object Placement {
  * @param buildFilter conjuncts tested once for each build row
  * @param residual conjuncts tested on candidates, in plan order
  * @param sortsProbe whether probe rows are sorted in batches ahead of the look-ups
+ * @param estimate what the choice was made on
  */
 final case class Choice(
     accelerator: String,
@@ -50,7 +51,11 @@ final case class Choice(
     buildFilter: Seq[Expression],
     residual: Seq[Expression],
     spread: Spread,
-    sortsProbe: Boolean
+    sortsProbe: Boolean,
+    estimate: Estimate
 ) {
   def buildSide: BuildSide = placement.buildSide
 }
+
+/** Rows by Spark's statistics, or by the size of files where there are none. */
+final case class Estimate(buildRows: BigInt, probeRows: BigInt)

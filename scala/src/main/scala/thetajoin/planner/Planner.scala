@@ -148,6 +148,7 @@ object Planner {
       shape.conjuncts.collect { case o: OneSided => o }.partition(_.side == side)
     val checked = offer.checked(paired(shape))
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
+    val estimate = estimated(join, side)
     Choice(
       accelerator.id,
       placement,
@@ -156,38 +157,39 @@ object Planner {
       ofProbe.map(_.source),
       ofBuild.map(_.source),
       checked.map(_.source),
-      if (existenceOnly || shape.equiKeys.nonEmpty) Spread.Never else spread(join, side, offer),
-      sortsProbe(join, side, offer)
+      if (existenceOnly || shape.equiKeys.nonEmpty) Spread.Never else spread(estimate, offer),
+      sortsProbe(estimate, offer, join.conf),
+      estimate
     )
   }
 
-  private def sortsProbe(join: Join, side: BuildSide, offer: Offer): Boolean = {
-    val (build, probe) = estimatedRows(join, side)
+  private def sortsProbe(estimate: Estimate, offer: Offer, conf: SQLConf): Boolean = {
     val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
-    val rows = Settings.bytes(Settings.SortProbeMinIndexBytes, join.conf) / IndexBytesPerRow
+    val rows = Settings.bytes(Settings.SortProbeMinIndexBytes, conf) / IndexBytesPerRow
     def mayBeMany(estimated: BigInt) = estimated * Compression >= rows
-    bounds.nonEmpty && bounds.forall(_.dataType == LongType) && mayBeMany(build) && mayBeMany(probe)
+    bounds.nonEmpty && bounds.forall(_.dataType == LongType) &&
+    mayBeMany(estimate.buildRows) && mayBeMany(estimate.probeRows)
   }
 
-  private def spread(join: Join, side: BuildSide, offer: Offer): Spread = {
-    val (build, probe) = estimatedRows(join, side)
-    if (build < ManyRows) Spread.Never
-    else if (offer.served.nonEmpty && probe <= FewProbeRows && probe * build >= ManyPairs)
+  private def spread(estimate: Estimate, offer: Offer): Spread = {
+    val pairs = estimate.probeRows * estimate.buildRows
+    if (estimate.buildRows < ManyRows) Spread.Never
+    else if (offer.served.nonEmpty && estimate.probeRows <= FewProbeRows && pairs >= ManyPairs)
       Spread.Evenly
     else Spread.OverIdleCores
   }
 
-  /** Of the build side and of the probe side. */
-  private def estimatedRows(join: Join, side: BuildSide): (BigInt, BigInt) = {
+  private def estimated(join: Join, side: BuildSide): Estimate = {
     val built = BuildSides.built(join, side)
     val probed = if (built eq join.left) join.right else join.left
-    (estimatedRows(built), estimatedRows(probed))
+    Estimate(estimatedRows(built), estimatedRows(probed))
   }
 
-  private def estimatedRows(plan: LogicalPlan): BigInt = {
-    val stats = plan.stats
-    val rowBytes = 8 + plan.output.map(_.dataType.defaultSize).sum
-    stats.rowCount.getOrElse(stats.sizeInBytes / rowBytes)
+  private def estimatedRows(plan: LogicalPlan): BigInt = plan match {
+    case Project(_, child) => estimatedRows(child)
+    case _ =>
+      val rowBytes = 8 + plan.output.map(_.dataType.defaultSize).sum
+      plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / rowBytes)
   }
 
   /** Candidates of a probe row from which on moving the row to another core costs less than looking at them. */

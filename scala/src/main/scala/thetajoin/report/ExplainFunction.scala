@@ -22,7 +22,8 @@ object ExplainFunction {
 
   val schema: StructType = StructType.fromDDL(
     "join_number INT, join_type STRING, condition STRING, accelerated BOOLEAN, accelerator STRING, exec STRING, " +
-      "build_side STRING, index ARRAY<STRING>, residual ARRAY<STRING>, reason_code STRING, reason STRING, remedy STRING, " +
+      "build_side STRING, index ARRAY<STRING>, residual ARRAY<STRING>, " +
+      "estimated_build_rows BIGINT, estimated_probe_rows BIGINT, reason_code STRING, reason STRING, remedy STRING, " +
       "passed_over ARRAY<STRING>, notes ARRAY<STRING>"
   )
 
@@ -75,6 +76,8 @@ object ExplainFunction {
       ours.map(a => text(a.buildSide)).orNull,
       ours.map(a => texts(a.index)).orNull,
       ours.map(a => texts(a.residual)).orNull,
+      ours.flatMap(_.estimate).map(e => number(e.buildRows)).orNull,
+      ours.flatMap(_.estimate).map(e => number(e.probeRows)).orNull,
       reason.map(r => text(r.code.name)).orNull,
       reason.map(r => text(r.what)).orNull,
       reason.map(r => text(r.remedy)).orNull,
@@ -83,6 +86,7 @@ object ExplainFunction {
     )
   }
 
+  private def number(rows: BigInt): java.lang.Long = rows.min(Long.MaxValue).toLong
   private def text(s: String): UTF8String = UTF8String.fromString(s)
   private def texts(s: Seq[String]): ArrayData = ArrayData.toArrayData(s.map(text).toArray)
 }

@@ -6,8 +6,9 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 
+import thetajoin.driver.JoinMetrics
 import thetajoin.exec.{ThetaJoinExec, ThetaJoinStrategy}
-import thetajoin.planner.{Decision, Loser, ThetaHint}
+import thetajoin.planner.{Decision, Estimate, Loser, ThetaHint}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -31,7 +32,7 @@ final case class JoinReport(
         s"""$head: accelerated by ${a.accelerator}
            |    exec: ${a.exec}, ${a.buildSide}
            |    index: ${a.index.mkString("[", ", ", "]")}
-           |    residual: ${a.residual.mkString("[", ", ", "]")}""".stripMargin
+           |    residual: ${a.residual.mkString("[", ", ", "]")}""".stripMargin + counts(a)
       case Left(reason) =>
         s"""$head: not accelerated, ${reason.code.name}
            |    reason: ${reason.what}
@@ -40,15 +41,34 @@ final case class JoinReport(
     told + passedOver.map(loser => s"\n    passed over: $loser").mkString +
       notes.map(note => s"\n    note: $note").mkString
   }
+
+  private def counts(a: Acceleration): String =
+    a.estimate.map { e =>
+      s"\n    estimate: ${e.buildRows} build rows, ${e.probeRows} probe rows"
+    }.mkString + a.seen.map { s =>
+      s"\n    seen: ${s.indexRows} index rows, ${s.candidates} candidates, ${s.matches} matches"
+    }.mkString
 }
 
+/**
+ * @param estimate what is expected; None if the join was planned under other settings
+ * @param seen what there was; None before the query has run
+ */
 final case class Acceleration(
     accelerator: String,
     exec: String,
     buildSide: String,
     index: Seq[String],
-    residual: Seq[String]
+    residual: Seq[String],
+    estimate: Option[Estimate],
+    seen: Option[Seen]
 )
+
+/**
+ * @param indexRows rows that the index is over
+ * @param candidates pairs that the index gave, of which `matches` passed the residual
+ */
+final case class Seen(indexRows: Long, candidates: Long, matches: Long)
 
 object JoinReport extends AdaptiveSparkPlanHelper {
 
@@ -66,7 +86,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     }
     val decision = logical.map(ThetaJoinStrategy.decision).getOrElse(unknown)
     val outcome = exec match {
-      case ours: ThetaJoinExec => Right(acceleration(ours))
+      case ours: ThetaJoinExec => Right(acceleration(ours, decision.chosen.map(_.estimate)))
       case _ => Left(decision.outcome.left.getOrElse(otherSettings))
     }
     JoinReport(
@@ -79,14 +99,27 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     )
   }
 
-  private def acceleration(exec: ThetaJoinExec): Acceleration =
+  private def acceleration(exec: ThetaJoinExec, estimate: Option[Estimate]): Acceleration =
     Acceleration(
       exec.mode.accelerator,
       exec.nodeName,
       exec.buildSide.toString,
       exec.indexed.map(sql),
-      exec.residual.map(sql)
+      exec.residual.map(sql),
+      estimate,
+      seen(exec)
     )
+
+  private def seen(exec: ThetaJoinExec): Option[Seen] = {
+    def metric(key: String) = exec.metrics(key).value
+    if (metric(JoinMetrics.ProbeTime) <= 0) None
+    else
+      Some(Seen(
+        metric(JoinMetrics.IndexRows),
+        metric(JoinMetrics.CandidateRows),
+        metric(JoinMetrics.Matches)
+      ))
+  }
 
   private def unknown: Decision = Decision(
     Left(ReasonCode.NoAccelerator("Spark made this node of another operator"))

@@ -2,7 +2,7 @@ package thetajoin.exec
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.execution.{RangeExec, SparkPlan, WholeStageCodegenExec}
@@ -13,6 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.driver.{JoinMetrics, ProbeBatch, Spread}
+import thetajoin.rowstore.ThetaRelation
 import thetajoin.{Settings, SharedSession}
 
 /** How the node behaves as a part of Spark's plans. */
@@ -315,19 +316,47 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(broadcastJoins(executed(spark.sql(few))).map(_.sortsProbe) == Seq(false))
   }
 
-  test("rows survive a Kryo-serialized broadcast") {
+  test("rows and indexes survive a Kryo-serialized broadcast") {
     val kryo =
       new org.apache.spark.serializer.KryoSerializer(spark.sparkContext.getConf).newInstance()
-    val node =
-      thetaJoins(
-        executed(spark.sql("SELECT * FROM a JOIN b ON a.v > b.v AND (a.w + b.k) % 5 <> 9"))
-      ).head
-    val rows = spark.sql("SELECT v, k FROM b").queryExecution.toRdd.map(_.copy()).collect()
-    val relation = node.mode.transform(rows).asInstanceOf[thetajoin.rowstore.ThetaRelation]
-    val back = kryo.deserialize[thetajoin.rowstore.ThetaRelation](kryo.serialize(relation))
-    assert(back.store.rows == relation.store.rows && back.bytes == relation.bytes)
-    val prober = back.index.newProber()
-    prober.probe(org.apache.spark.sql.catalyst.InternalRow(1000L))
-    assert(prober.next() && prober.until - prober.from == 50)
+    val builds = "SELECT v, k, CAST(k % 3 AS STRING) AS s FROM b"
+    spark.sql(builds).createOrReplaceTempView("built")
+    val rows = spark.sql(builds).queryExecution.toRdd.map(_.copy()).collect()
+    def key(values: Any*) = InternalRow(values.map {
+      case text: String => UTF8String.fromString(text)
+      case number => number
+    }: _*)
+    val cases = Seq(
+      "a JOIN built ON a.v > built.v AND (a.w + built.k) % 5 <> 9" -> Seq(key(1000L), key(9L)),
+      "a JOIN built ON a.v > built.v AND a.w < built.k" -> Seq(key(~50L, 3L), key(~9L, 90L)),
+      "a JOIN built ON a.k = built.k AND a.v > built.v" -> Seq(key(3L, 1000L), key(77L, 0L)),
+      "a JOIN built ON CAST(a.w % 3 AS STRING) = s AND a.v >= built.v AND a.v <= built.k * 3" ->
+        Seq(key("1", ~30L, 30L), key("x", 0L, 0L)),
+      "a LEFT SEMI JOIN built ON a.k = built.k" -> Seq(key(3L), key(300L)),
+      "a LEFT SEMI JOIN built ON a.k = built.k AND a.w <> built.v" -> Seq(key(3L, 6L), key(3L, 7L))
+    )
+    for ((join, probes) <- cases) {
+      val columns = if (join.contains("SEMI")) "*" else "a.v, built.v, built.k, s"
+      val node =
+        thetaJoins(executed(spark.sql(s"SELECT /*+ BROADCAST(built) */ $columns FROM $join"))).head
+      val output = node.right.output.map(_.name)
+      val project = UnsafeProjection.create(Seq("v", "k", "s").zipWithIndex.collect {
+        case (name, i) if output.contains(name) =>
+          BoundReference(i, if (name == "s") StringType else LongType, nullable = true)
+      })
+      val relation =
+        node.mode.transform(rows.map(project(_).copy(): InternalRow)).asInstanceOf[ThetaRelation]
+      val back = kryo.deserialize[ThetaRelation](kryo.serialize(relation))
+      assert(back.store.rows == relation.store.rows && back.bytes == relation.bytes, join)
+      def candidates(relation: ThetaRelation, key: InternalRow) = {
+        val prober = relation.index.newProber()
+        prober.probe(key)
+        Iterator.continually(prober.next()).takeWhile(identity)
+          .flatMap(_ => prober.from until prober.until).toList
+      }
+      val found = probes.map(candidates(relation, _))
+      assert(found.exists(_.nonEmpty), join)
+      assert(probes.map(candidates(back, _)) == found, join)
+    }
   }
 }
