@@ -68,5 +68,5 @@ SORT_PROBE_MIN_INDEX_BYTES: Final = "spark.thetajoin.sortProbe.minIndexBytes"
 so that neighbours read neighbouring memory. 0 sorts always; a size that no index has, such as
 1p, never, which keeps the order of probe rows within a partition.
 
-Default: ``1m``. Since 0.1.0.
+Default: ``128k``. Since 0.1.0.
 """

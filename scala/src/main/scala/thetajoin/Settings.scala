@@ -45,7 +45,7 @@ object Settings {
 
   val SortProbeMinIndexBytes: Setting = Setting(
     "spark.thetajoin.sortProbe.minIndexBytes",
-    "1m",
+    "128k",
     "0.1.0",
     "From which size of an ordered index on probe rows are sorted in batches ahead of the look-ups, so that " +
       "neighbours read neighbouring memory. 0 sorts always; a size that no index has, such as 1p, never, which keeps " +

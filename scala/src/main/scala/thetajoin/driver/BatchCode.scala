@@ -32,22 +32,18 @@ private[driver] final class BatchCode(
     ProbeBatch.capacity(flat.map(_.dataType.defaultSize + 1).sum + java.lang.Long.BYTES)
   private val arrays = flat.map(a => a.exprId -> new Arrays(a)).toMap
 
-  /** A [[ProbeBatch]]. */
-  val batch: String = {
-    val batchClass = classOf[ProbeBatch].getName
-    ctx.addMutableState(
-      batchClass,
-      "batch",
-      v => s"$v = new $batchClass($capacity, ${inRows.size});",
-      forceInline = true
-    )
-  }
+  private val spares = mutable.LinkedHashMap.empty[String, String]
+
+  /** A [[ProbeBatch]], null before the first row: a stage may hold the code of several joins, of which a partition runs one. */
+  private val batch: String =
+    ctx.addMutableState(classOf[ProbeBatch].getName, "batch", forceInline = true)
 
   /** Of the current row, which `moveOn` moves to. */
   val isTail: Option[String] =
     if (canBeTail) Some(s"$batch.group() == ${Candidates.TailGroup}") else None
 
-  val hasNext: String = s"$batch.hasNext()"
+  val hasNext: String = s"($batch != null && $batch.hasNext())"
+  val isFull: String = s"($batch != null && $batch.isFull())"
   val moveOn: String = s"$batch.next();"
   val start: String = s"$candidates.probe($batch.group(), $batch.first(), $batch.second());"
 
@@ -68,6 +64,7 @@ private[driver] final class BatchCode(
       arrays.get(attribute.exprId).map(_.store(at, variable))
     }
     val add = s"""
+      |if ($batch == null) $create();
       |$row
       |final int $at = $batch.add(${place.group}, ${place.first}, ${place.second});
       |${store.mkString("\n")}""".stripMargin
@@ -94,6 +91,7 @@ private[driver] final class BatchCode(
       name,
       s"""
          |private void $name() {
+         |  if ($batch == null) return;
          |  $batch.sort();
          |  final int[] $order = $batch.order();
          |  ${sorts.mkString("\n")}
@@ -103,7 +101,8 @@ private[driver] final class BatchCode(
   }
 
   /** Adds the [[BuildTail]] that stands in for rows. */
-  def addTail: String = s"$batch.add(${Candidates.TailGroup}, 0L, 0L);"
+  def addTail: String =
+    s"if ($batch == null) $create();\n$batch.add(${Candidates.TailGroup}, 0L, 0L);"
 
   /** Whether a probe row without a candidate gives no row. */
   private def needsCandidate: Boolean =
@@ -121,22 +120,34 @@ private[driver] final class BatchCode(
     }
   }
 
-  private val spares = mutable.Map.empty[String, String]
-
   private def spareArray(javaType: String): String =
-    spares.getOrElseUpdate(javaType, newArray(javaType, "batchSpare"))
+    spares.getOrElseUpdate(javaType, array(javaType, "batchSpare"))
 
-  private def newArray(javaType: String, name: String): String = ctx.addMutableState(
-    s"$javaType[]",
-    name,
-    v => s"$v = new $javaType[$capacity];",
-    forceInline = true
-  )
+  private def array(javaType: String, name: String): String =
+    ctx.addMutableState(s"$javaType[]", name, forceInline = true)
+
+  /** The name of a method that makes the batch and its arrays. */
+  private lazy val create: String = {
+    val fields = arrays.values.flatMap(_.fields).toSeq
+    val spare = fields.map(_._2).distinct.map(javaType => (spareArray(javaType), javaType))
+    val made = (fields ++ spare).map { case (field, javaType) =>
+      s"$field = new $javaType[$capacity];"
+    }
+    val name = ctx.freshName("createBatch")
+    ctx.addNewFunction(
+      name,
+      s"""
+         |private void $name() {
+         |  $batch = new ${classOf[ProbeBatch].getName}($capacity, ${inRows.size});
+         |  ${made.mkString("\n")}
+         |}""".stripMargin
+    )
+  }
 
   private final class Arrays(attribute: Attribute) {
     private val javaType = CodeGenerator.javaType(attribute.dataType)
-    private val values = newArray(javaType, "batchValues")
-    private val nulls = if (attribute.nullable) Some(newArray("boolean", "batchNulls")) else None
+    private val values = array(javaType, "batchValues")
+    private val nulls = if (attribute.nullable) Some(array("boolean", "batchNulls")) else None
 
     /** Arrays, and the types of their elements. */
     def fields: Seq[(String, String)] = (values, javaType) +: nulls.map((_, "boolean")).toSeq

@@ -51,7 +51,7 @@ private[thetajoin] final class JoinCode(
         val rows = batch(bounds, consumer, canBeTail = false)
         val drain = drainMethod(rows, consumer)
         afterLoop = s"$drain();"
-        s"${rows.add(probe)}\nif (${rows.batch}.isFull()) $drain();"
+        s"${rows.add(probe)}\nif (${rows.isFull}) $drain();"
     }
   }
 
@@ -172,7 +172,7 @@ private[thetajoin] final class JoinCode(
         s"""
            |private boolean $name() {
            |  while (!${rows.hasNext} && $input.hasNext()) {
-           |    while (!${rows.batch}.isFull() && $input.hasNext()) {
+           |    while (!${rows.isFull} && $input.hasNext()) {
            |      final InternalRow $row = (InternalRow) $input.next();
            |      ${if (rows.isTail.isEmpty) add
           else s"if ($row == null) { ${rows.addTail} } else { $add }"}
