@@ -26,14 +26,17 @@ private[thetajoin] object LongOrder {
   def by(keys: Array[Long], rows: Array[Int]): Array[Int] = radix(keys, rows, 0)
 
   /** The keys of these rows. */
-  def at(keys: Array[Long], rows: Array[Int]): Array[Long] = {
-    val ordered = new Array[Long](rows.length)
+  def at(keys: Array[Long], rows: Array[Int]): Array[Long] =
+    at(keys, rows, new Array[Long](rows.length))
+
+  /** The keys of these rows, at the start of `target`, which is given back. */
+  def at(keys: Array[Long], rows: Array[Int], target: Array[Long]): Array[Long] = {
     var i = 0
     while (i < rows.length) {
-      ordered(i) = keys(rows(i))
+      target(i) = keys(rows(i))
       i += 1
     }
-    ordered
+    target
   }
 
   /** The first position in `[from, until)` of a key that is at least this one; `until` if there is none. */

@@ -21,7 +21,8 @@ object ConditionAnalysis {
     JoinShape(left, right, joinType, analysed)
   }
 
-  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
+  /** The parts that an AND joins, in its order. */
+  private[thetajoin] def conjuncts(condition: Expression): Seq[Expression] = condition match {
     case And(l, r) => conjuncts(l) ++ conjuncts(r)
     case other => Seq(other)
   }

@@ -22,7 +22,7 @@ private[driver] final class BatchCode(
     bounds: Int,
     needed: AttributeSet,
     canBeTail: Boolean
-) {
+) extends ProbeRows {
   private val candidates = relation.candidates
   private val (flat, inRows) =
     task.probeOutput.filter(needed.contains).partition(a => RowStore.isFlat(a.dataType))
@@ -38,14 +38,14 @@ private[driver] final class BatchCode(
   private val batch: String =
     ctx.addMutableState(classOf[ProbeBatch].getName, "batch", forceInline = true)
 
-  /** Of the current row, which `moveOn` moves to. */
-  val isTail: Option[String] =
+  override val isTail: Option[String] =
     if (canBeTail) Some(s"$batch.group() == ${Candidates.TailGroup}") else None
 
-  val hasNext: String = s"($batch != null && $batch.hasNext())"
+  override val hasNext: String = s"($batch != null && $batch.hasNext())"
   val isFull: String = s"($batch != null && $batch.isFull())"
-  val moveOn: String = s"$batch.next();"
-  val start: String = s"$candidates.probe($batch.group(), $batch.first(), $batch.second());"
+  override val moveOn: String = s"$batch.next();"
+  override val start: String =
+    s"$candidates.probe($batch.group(), $batch.first(), $batch.second());"
 
   /** Adds a probe row, unless it gives nothing. */
   def add(probe: Seq[ExprCode]): String = {
@@ -100,16 +100,36 @@ private[driver] final class BatchCode(
     s"$method();"
   }
 
+  /** The name of a method that fills the batch from the iterator `input`, if all its rows were read, and says whether there are rows then. */
+  def fillFrom(input: String): String = {
+    val (name, row) = (ctx.freshName("fillBatch"), ctx.freshName("probeRow"))
+    val addRow = add(probeRow.columns(row, canBeNull = false))
+    val addNext = if (canBeTail) s"if ($row == null) {\n$addTail\n} else {\n$addRow\n}" else addRow
+    ctx.addNewFunction(
+      name,
+      s"""
+         |private boolean $name() {
+         |  while (!$hasNext && $input.hasNext()) {
+         |    while (!$isFull && $input.hasNext()) {
+         |      final InternalRow $row = (InternalRow) $input.next();
+         |      $addNext
+         |    }
+         |    $sort
+         |  }
+         |  return $hasNext;
+         |}""".stripMargin
+    )
+  }
+
   /** Adds the [[BuildTail]] that stands in for rows. */
-  def addTail: String =
+  private def addTail: String =
     s"if ($batch == null) $create();\n$batch.add(${Candidates.TailGroup}, 0L, 0L);"
 
   /** Whether a probe row without a candidate gives no row. */
   private def needsCandidate: Boolean =
     !task.role.padsProbe && task.role.probeExistence.forall(_ == Existence.Matched)
 
-  /** Columns of the current row, read when needed; null in the tail. */
-  def columns: Seq[ExprCode] = task.probeOutput.map { attribute =>
+  override def columns: Seq[ExprCode] = task.probeOutput.map { attribute =>
     arrays.get(attribute.exprId) match {
       case Some(array) => array.read
       case None if needed.contains(attribute) =>

@@ -39,9 +39,6 @@ private[thetajoin] final class JoinCode(
   private lazy val matchedRows = metricTerm(JoinMetrics.Matches)
   private lazy val outputRows = metricTerm(JoinMetrics.OutputRows)
 
-  /** What follows when another operator's loop has ended, into which the result of [[fused]] went. */
-  private var afterLoop = ""
-
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
     timeProbe()
@@ -55,7 +52,9 @@ private[thetajoin] final class JoinCode(
     }
   }
 
-  /** See [[afterLoop]]. */
+  private var afterLoop = ""
+
+  /** What follows when the loop has ended that the result of [[fused]] went into. */
   def afterFused: String = afterLoop
 
   private def batch(bounds: Int, consumer: RowConsumer, canBeTail: Boolean): BatchCode = {
@@ -106,16 +105,20 @@ private[thetajoin] final class JoinCode(
   ): String = {
     timeProbe()
     val canBeTail = role.needsMatchedBuildRows
-    val rows = batchBounds match {
-      case None => new RowInput(input, canBeTail)
-      case Some(bounds) => new BatchInput(input, batch(bounds, consumer, canBeTail))
+    val (rows, hasNext) = batchBounds match {
+      case None =>
+        val rows = new InputRows(ctx, probeRow, input, canBeTail)
+        (rows, rows.hasNext)
+      case Some(bounds) =>
+        val rows = batch(bounds, consumer, canBeTail)
+        (rows, s"${rows.fillFrom(input)}()")
     }
     val probe = rows.columns
     val leave = stop.map(s => s"if ($s) return;").getOrElse("")
     role.probeExistence match {
       case Some(kind) =>
         s"""
-           |while ($goesOn${rows.hasNext}) {
+           |while ($goesOn$hasNext) {
            |  ${rows.moveOn}
            |  ${early(probe)}
            |  ${existence(probe, rows.start, kind, consumer)}
@@ -124,7 +127,7 @@ private[thetajoin] final class JoinCode(
       case None =>
         val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
         s"""
-           |while ($goesOn($active || ${rows.hasNext})) {
+           |while ($goesOn($active || $hasNext)) {
            |  if (!$active) { ${rows.moveOn} }
            |  ${early(probe)}
            |  if (!$active) {
@@ -137,60 +140,12 @@ private[thetajoin] final class JoinCode(
     }
   }
 
-  /** How a loop of our own gets at its probe rows. */
-  private trait ProbeInput {
-    def hasNext: String
-    def moveOn: String
-
-    /** Of the current row. */
-    def columns: Seq[ExprCode]
-    def isTail: Option[String]
-    def start: String
-  }
-
-  private final class RowInput(input: String, canBeTail: Boolean) extends ProbeInput {
-    private val row = ctx.addMutableState("InternalRow", "probeRow", forceInline = true)
-    override val hasNext: String = s"$input.hasNext()"
-    override val moveOn: String = s"$row = (InternalRow) $input.next();"
-    override val columns: Seq[ExprCode] = probeRow.columns(row, canBeTail)
-    override val isTail: Option[String] = if (canBeTail) Some(s"$row == null") else None
-    override def start: String = probeRow.start(columns)
-  }
-
-  private final class BatchInput(input: String, rows: BatchCode) extends ProbeInput {
-    override val hasNext: String = s"${fillMethod()}()"
-    override val moveOn: String = rows.moveOn
-    override val columns: Seq[ExprCode] = rows.columns
-    override val isTail: Option[String] = rows.isTail
-    override def start: String = rows.start
-
-    private def fillMethod(): String = {
-      val (name, row) = (ctx.freshName("fillBatch"), ctx.freshName("probeRow"))
-      val add = rows.add(probeRow.columns(row, canBeNull = false))
-      ctx.addNewFunction(
-        name,
-        s"""
-           |private boolean $name() {
-           |  while (!${rows.hasNext} && $input.hasNext()) {
-           |    while (!${rows.isFull} && $input.hasNext()) {
-           |      final InternalRow $row = (InternalRow) $input.next();
-           |      ${if (rows.isTail.isEmpty) add
-          else s"if ($row == null) { ${rows.addTail} } else { $add }"}
-           |    }
-           |    ${rows.sort}
-           |  }
-           |  return ${rows.hasNext};
-           |}""".stripMargin
-      )
-    }
-  }
-
   private def timeProbe(): Unit =
     ctx.addPartitionInitializationStatement(
       s"${JoinMetrics.getClass.getName}.MODULE$$.timeProbe(${metricTerm(JoinMetrics.ProbeTime)});"
     )
 
-  private def startUnlessTail(rows: ProbeInput, input: String): String = {
+  private def startUnlessTail(rows: ProbeRows, input: String): String = {
     val first = s"$found = false;\n${rows.start}"
     rows.isTail match {
       case None => first
@@ -217,7 +172,7 @@ private[thetajoin] final class JoinCode(
     val search = matching.search(probe, relation.newColumns(), held = None)
     val (prepare, loops) = consumer.standalone match {
       case Some(read) => loopMethods(probe, probeIsTail, search, consumer, read, end, emitted)
-      case None => loopInPlace(probe, probeIsTail, search, consumer, stop, end, emitted)
+      case None => ("", loopInPlace(probe, probeIsTail, search, consumer, stop, end, emitted))
     }
     s"""
        |${search.prepare}
@@ -231,7 +186,7 @@ private[thetajoin] final class JoinCode(
        |}""".stripMargin
   }
 
-  /** The loop over a run, with the text ahead of all runs. */
+  /** The loop over a run. */
   private def loopInPlace(
       probe: Seq[ExprCode],
       probeIsTail: Option[String],
@@ -240,7 +195,7 @@ private[thetajoin] final class JoinCode(
       stop: Option[String],
       end: String,
       emitted: String
-  ): (String, String) = {
+  ): String = {
     val columns = relation.newColumns()
     val p = ctx.freshName("position")
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
@@ -261,11 +216,11 @@ private[thetajoin] final class JoinCode(
          |  ${consumer.emit(output(probe, columns.at(p, padded)))}
          |  $leave
          |}""".stripMargin
-    ("", s"${columns.declareLocals}\n$loop")
+    s"${columns.declareLocals}\n$loop"
   }
 
   /**
-   * Methods for the loop over a run, which the JIT compiles as a whole, where it compiles a loop in place from its
+   * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles a loop in place from its
    * middle on and with an uncertain result. A run of pairs, and one that is no pair (the padded row, or build rows by
    * themselves) have methods of their own: columns are null in the second only.
    */

@@ -59,15 +59,9 @@ final class ProbeBatch(capacity: Int, fields: Int) {
   def order: Array[Int] = sorted
 
   private def inOrder(values: Array[Long]): Array[Long] = {
-    val target = spareLongs
-    val order = sorted
-    var i = 0
-    while (i < order.length) {
-      target(i) = values(order(i))
-      i += 1
-    }
+    val inOrder = LongOrder.at(values, sorted, spareLongs)
     spareLongs = values
-    target
+    inOrder
   }
 
   private def sortByGroup(): Unit = {

@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Settings
 import thetajoin.accelerator.KeyErrors
-import thetajoin.condition.Safety
+import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
 import thetajoin.rowstore.ThetaRelation
 
@@ -256,7 +256,7 @@ object BroadcastThetaJoinExec {
     case _: RangeExec | _: LocalTableScanExec => true
     case ProjectExec(columns, child) => columns.forall(Safety.cannotFail) && isRepeatable(child)
     case FilterExec(condition, child) =>
-      isRepeatable(child) && conjuncts(condition).forall {
+      isRepeatable(child) && ConditionAnalysis.conjuncts(condition).forall {
         case IsNotNull(_: Attribute) => true
         case _ => false
       }
@@ -279,11 +279,6 @@ object BroadcastThetaJoinExec {
     case _: ProjectExec | _: FilterExec | _: ColumnarToRowExec | _: InputAdapter =>
       hasPartitions(plan.children.head, partitions)
     case _ => false
-  }
-
-  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
-    case And(l, r) => conjuncts(l) ++ conjuncts(r)
-    case other => Seq(other)
   }
 
   /** The build columns that a relation must hold for a join. */
