@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-THETA_JOIN = ("BroadcastThetaJoin", "ShuffledThetaJoin")
+THETA_JOIN = ("BroadcastThetaJoin", "ShuffledThetaJoin", "KeyShuffledThetaJoin")
 
 
 @dataclass(frozen=True)

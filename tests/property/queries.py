@@ -268,7 +268,6 @@ class Query:
         return (
             self._apart
             and self.join not in (*EXISTENCE, *MEMBERSHIP)
-            and self.broadcast == BROADCASTS[0]
             and any(c.ranged for c in self.conjuncts)
         )
 

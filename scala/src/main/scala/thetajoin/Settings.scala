@@ -52,8 +52,24 @@ object Settings {
       "the order of probe rows within a partition."
   )
 
+  val ShuffleMaxPartitionBytes: Setting = Setting(
+    "spark.thetajoin.shuffle.maxPartitionBytes",
+    "64m",
+    "0.1.0",
+    "The most bytes of build rows that a partition may have where both sides of a join with equal keys are large: by " +
+      "estimate, and under adaptive execution by what the shuffle has written. Above it Spark's sorted join is kept, which " +
+      "can spill; more shuffle partitions make them smaller. Lower it where executors run short of memory; 0 leaves " +
+      "all such joins to Spark."
+  )
+
   val written: Seq[Setting] =
-    Seq(Enabled, Accelerators, BroadcastMaxBytes, SortProbeMinIndexBytes)
+    Seq(
+      Enabled,
+      Accelerators,
+      BroadcastMaxBytes,
+      SortProbeMinIndexBytes,
+      ShuffleMaxPartitionBytes
+    )
 
   /** The switch of one accelerator, derived from its id. */
   def acceleratorEnabled(id: String): Setting = Setting(

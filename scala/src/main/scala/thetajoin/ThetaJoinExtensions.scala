@@ -4,7 +4,13 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
-import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, ThetaJoinStrategy}
+import thetajoin.exec.{
+  BoundScans,
+  IsolateProbe,
+  SendKeysOnce,
+  TakeArrangedJoins,
+  ThetaJoinStrategy
+}
 import thetajoin.planner.ResolveThetaHints
 import thetajoin.report.ExplainFunction
 
@@ -16,9 +22,10 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectColumnar(_ =>
       new ColumnarRule {
         override def preColumnarTransitions: Rule[SparkPlan] = plan =>
-          IsolateProbe(BoundScans(SendKeysOnce(plan)))
+          IsolateProbe(BoundScans(SendKeysOnce(TakeArrangedJoins(plan))))
       }
     )
+    extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)
     extensions.injectTableFunction(ExplainFunction.description)
   }
 }

@@ -8,12 +8,12 @@ import thetajoin.rowstore.{FlatColumn, PagedColumn, RowCursor, RowStore}
 
 /**
  * Generated reads of build columns. Arrays are fields of the generated class; `declareLocals` copies those in use
- * to local variables ahead of a loop, where the JIT keeps them in registers. Whether a column holds nulls is known
- * when code is generated, since the relation is built by then: without nulls there is no check.
+ * to local variables ahead of a loop, where the JIT keeps them in registers. Whether a column of a broadcast holds nulls is
+ * known when code is generated, since the relation is built by then: without nulls there is no check.
  */
 private[driver] final class BuildColumns(
     ctx: CodegenContext,
-    store: RowStore,
+    source: RelationSource,
     stored: Seq[Attribute],
     relationTerm: String,
     positions: Option[String]
@@ -38,11 +38,12 @@ private[driver] final class BuildColumns(
    */
   def at(place: String, padded: Option[String] = None): Seq[ExprCode] = {
     val position = if (positions.isDefined) s"$list[$place]" else place
-    stored.zip(store.columns).zipWithIndex.map { case ((attribute, column), ordinal) =>
-      column match {
-        case flat: FlatColumn => readFlat(attribute, flat, ordinal, position, padded)
-        case paged: PagedColumn => readPaged(attribute, paged, position, padded)
-      }
+    stored.zip(source.sample.store.columns).zipWithIndex.map {
+      case ((attribute, column), ordinal) =>
+        column match {
+          case flat: FlatColumn => readFlat(attribute, flat, ordinal, position, padded)
+          case paged: PagedColumn => readPaged(attribute, paged, position, padded)
+        }
     }
   }
 
@@ -65,9 +66,11 @@ private[driver] final class BuildColumns(
     val values = array(s"$javaType[]", ordinal, "values")
     val nullTests = Seq(
       padded,
-      if (column.nulls == null) None
-      else
-        Some(s"((${array("long[]", ordinal, "nulls")}[$position >> 6] >>> $position) & 1L) != 0L")
+      if (!source.mayHaveNulls(column, attribute)) None
+      else {
+        val nulls = array("long[]", ordinal, "nulls")
+        Some(s"($nulls != null && (($nulls[$position >> 6] >>> $position) & 1L) != 0L)")
+      }
     ).flatten
     variable(attribute, nullTests, s"$values[$position]")
   }

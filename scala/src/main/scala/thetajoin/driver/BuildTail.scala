@@ -2,6 +2,13 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.InternalRow
 
+/** Probe rows of which the last, a null, stands in for build rows that are part of the result by themselves. */
+trait EndsWithTail extends Iterator[InternalRow] {
+
+  /** Those build rows, once the null was given. */
+  def tail: BuildTail
+}
+
 /**
  * Stands in for probe rows in the partitions that emit build rows by themselves: an iterator of one null, and
  * the runs of positions in `[from, until)` to emit. For an existence join the matched rows come first, then the others.
@@ -9,11 +16,13 @@ import org.apache.spark.sql.catalyst.InternalRow
  * @param matchedBits a bit for each position, the first for `first`
  */
 final class BuildTail(matchedBits: Array[Long], first: Int, end: Int, emits: Existence)
-    extends Iterator[InternalRow] {
+    extends EndsWithTail {
   private var wasGiven = false
   private var phaseMatched = emits != Existence.Unmatched
   private var position = first
   private var runFrom = first
+
+  override def tail: BuildTail = this
 
   override def hasNext: Boolean = !wasGiven
 

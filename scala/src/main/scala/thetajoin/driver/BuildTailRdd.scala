@@ -24,8 +24,9 @@ private[thetajoin] object BuildTailRdd {
       broadcast: Broadcast[ThetaRelation],
       marker: MatchMarkerFactory
   ): RDD[InternalRow] = probe.mapPartitionsWithIndex { (partition, rows) =>
-    val unmatched = new UnmatchedRows(broadcast.value.store.rows)
-    val mark = marker.newMarker(partition)
+    val relation = broadcast.value
+    val unmatched = new UnmatchedRows(relation.store.rows)
+    val mark = marker.newMarker(relation, partition)
     while (rows.hasNext && !unmatched.isEmpty) mark.mark(rows.next(), unmatched)
     Iterator.single(new MarkedRows(unmatched))
   }

@@ -93,32 +93,33 @@ final class InterpretedJoin(
     )
     val joined, withFlag = new JoinedRow
     val flag = new GenericInternalRow(1)
-    probe match {
-      case tail: BuildTail =>
-        finder.candidates.buildRows(tail)
-        runs(() => finder.candidates.next()).map { p =>
-          joined(noProbeRow, buildRow.at(p))
-          if (exists.isEmpty) output(joined)
-          else {
-            flag.update(0, finder.candidates.matched)
-            output(withFlag(joined, flag))
-          }
+    def tail(rows: BuildTail): Iterator[InternalRow] = {
+      finder.candidates.buildRows(rows)
+      runs(() => finder.candidates.next()).map { p =>
+        joined(noProbeRow, buildRow.at(p))
+        if (exists.isEmpty) output(joined)
+        else {
+          flag.update(0, finder.candidates.matched)
+          output(withFlag(joined, flag))
         }
-      case _ =>
-        probe.flatMap { row =>
-          finder.start(row)
-          val matching = runs { () =>
-            val more = finder.candidates.next()
-            if (more) candidateRows += finder.candidates.until - finder.candidates.from
-            more
-          }.filter(finder.matches(row, _)).map { p =>
-            matches += 1
-            output(joined(row, buildRow.at(p)))
-          }
-          if (task.role.padsProbe && matching.isEmpty)
-            Iterator.single(output(joined(row, noBuildRow)))
-          else matching
-        }
+      }
+    }
+    def ofRow(row: InternalRow): Iterator[InternalRow] = {
+      finder.start(row)
+      val matching = runs { () =>
+        val more = finder.candidates.next()
+        if (more) candidateRows += finder.candidates.until - finder.candidates.from
+        more
+      }.filter(finder.matches(row, _)).map { p =>
+        matches += 1
+        output(joined(row, buildRow.at(p)))
+      }
+      if (task.role.padsProbe && matching.isEmpty)
+        Iterator.single(output(joined(row, noBuildRow)))
+      else matching
+    }
+    probe.flatMap { row =>
+      if (row == null) tail(probe.asInstanceOf[EndsWithTail].tail) else ofRow(row)
     }
   }
 

@@ -94,7 +94,7 @@ private[thetajoin] final class JoinCode(
   }
 
   /**
-   * A loop over the rows of `input`, an iterator of probe rows or a [[BuildTail]]. It is left after a row if `stop`
+   * A loop over the rows of `input`, an iterator of probe rows that [[EndsWithTail]] if build rows come out by themselves. It is left after a row if `stop`
    * holds, and goes on from there when entered again.
    */
   def ownLoop(
@@ -153,7 +153,7 @@ private[thetajoin] final class JoinCode(
         s"""
            |if ($isTail) {
            |  $found = true;
-           |  $candidates.buildRows((${classOf[BuildTail].getName}) $input);
+           |  $candidates.buildRows(((${classOf[EndsWithTail].getName}) $input).tail());
            |} else {
            |  $first
            |}""".stripMargin

@@ -1,17 +1,14 @@
 package thetajoin.driver
 
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-
-import thetajoin.rowstore.ThetaRelation
 
 /** Marks the build rows that match a probe row, as Java text: it looks only at build rows that have no match yet. */
 private[thetajoin] final class MarkCode(
     ctx: CodegenContext,
     task: JoinTask,
-    broadcast: Broadcast[ThetaRelation]
+    source: RelationSource
 ) {
-  private val relation = new RelationCode(ctx, task, new BroadcastSource(broadcast))
+  private val relation = new RelationCode(ctx, task, source)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)

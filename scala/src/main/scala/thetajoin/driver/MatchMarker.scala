@@ -2,7 +2,6 @@ package thetajoin.driver
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
@@ -16,31 +15,28 @@ abstract class MatchMarker {
 
 /** Makes a marker in each task. */
 private[thetajoin] sealed trait MatchMarkerFactory extends Serializable {
-  def newMarker(partition: Int): MatchMarker
+  def newMarker(relation: ThetaRelation, partition: Int): MatchMarker
 }
 
 private[thetajoin] object MatchMarker extends Logging {
 
-  def factory(
-      task: JoinTask,
-      broadcast: Broadcast[ThetaRelation],
-      codegen: Boolean
-  ): MatchMarkerFactory =
-    if (!codegen) new InterpretedFactory(task, broadcast)
+  /** For relations like the `sample`. */
+  def factory(task: JoinTask, sample: ThetaRelation, codegen: Boolean): MatchMarkerFactory =
+    if (!codegen) new InterpretedFactory(task)
     else
-      try generated(task, broadcast)
+      try generated(task, sample)
       catch {
         case NonFatal(e) =>
           logWarning(
             "thetajoin: generated code for matched build rows failed, going on without it",
             e
           )
-          new InterpretedFactory(task, broadcast)
+          new InterpretedFactory(task)
       }
 
-  private def generated(task: JoinTask, broadcast: Broadcast[ThetaRelation]): MatchMarkerFactory = {
+  private def generated(task: JoinTask, sample: ThetaRelation): MatchMarkerFactory = {
     val ctx = new CodegenContext
-    val body = new MarkCode(ctx, task, broadcast).method("row", "unmatched")
+    val body = new MarkCode(ctx, task, new ReferenceSource(sample)).method("row", "unmatched")
     val text = s"""
       public Object generate(Object[] references) { return new GeneratedMarker(references); }
 
@@ -62,19 +58,21 @@ private[thetajoin] object MatchMarker extends Logging {
       ctx.getPlaceHolderToComments()
     ))
     CodeGenerator.compile(code)
-    new GeneratedFactory(code, ctx.references.toArray)
+    val place = ctx.references.indexWhere(_.asInstanceOf[AnyRef] eq sample)
+    new GeneratedFactory(code, ctx.references.toArray.updated(place, null), place)
   }
 
-  private final class GeneratedFactory(code: CodeAndComment, references: Array[Any])
+  /** `place`: where the code looks for the relation among the references. */
+  private final class GeneratedFactory(code: CodeAndComment, references: Array[Any], place: Int)
       extends MatchMarkerFactory {
-    override def newMarker(partition: Int): MatchMarker =
-      CodeGenerator.compile(code)._1.generate(references).asInstanceOf[MatchMarker]
+    override def newMarker(relation: ThetaRelation, partition: Int): MatchMarker =
+      CodeGenerator.compile(code)._1.generate(references.updated(place, relation))
+        .asInstanceOf[MatchMarker]
   }
 
-  private final class InterpretedFactory(task: JoinTask, broadcast: Broadcast[ThetaRelation])
-      extends MatchMarkerFactory {
-    override def newMarker(partition: Int): MatchMarker = {
-      val finder = new MatchFinder(task, broadcast.value, partition)
+  private final class InterpretedFactory(task: JoinTask) extends MatchMarkerFactory {
+    override def newMarker(relation: ThetaRelation, partition: Int): MatchMarker = {
+      val finder = new MatchFinder(task, relation, partition)
       (row: InternalRow, unmatched: UnmatchedRows) => {
         finder.start(row)
         while (finder.candidates.next()) {

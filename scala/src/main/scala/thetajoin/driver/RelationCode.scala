@@ -42,7 +42,7 @@ private[driver] final class RelationCode(
 
   /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
   lazy val membership: Option[Membership] = sample.index match {
-    case _ if sample.always > 0 || inBatches => None
+    case _ if source.mayHaveAlways || inBatches => None
     case index: LongMembership =>
       Some(Membership.OfLong(indexField(index, classOf[LongMembership])))
     case index: LongsMembership =>
@@ -75,7 +75,7 @@ private[driver] final class RelationCode(
     else None
 
   def newColumns(): BuildColumns =
-    new BuildColumns(ctx, sample.store, task.stored, relation, positions)
+    new BuildColumns(ctx, source, task.stored, relation, positions)
 }
 
 /** The field of an index that is asked for a key, by what it takes for one. */

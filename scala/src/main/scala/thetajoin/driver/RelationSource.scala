@@ -2,33 +2,49 @@ package thetajoin.driver
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.accelerator.JoinIndex
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.accelerator.{JoinIndex, KeyErrors}
+import thetajoin.rowstore.{FlatColumn, ThetaRelation}
 
-/** Where a task finds the build side. */
-private[thetajoin] sealed trait RelationSource extends Serializable {
-
-  /** For a task with the given probe rows. */
-  def relation(probe: Iterator[InternalRow]): ThetaRelation
+/** Where generated code finds the build side. */
+private[thetajoin] sealed trait RelationSource {
 
   /** One like those of the tasks: the code is made for it. */
   def sample: ThetaRelation
 
-  /** The same as Java text, for the initial value of a field. */
+  /** Whether build rows may be candidates of every key, of whatever task. */
+  def mayHaveAlways: Boolean
+
+  /** Whether a column may hold nulls, of whatever task. */
+  def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean
+
+  /** The relation as Java text, for the initial value of a field. */
   def term(ctx: CodegenContext): String
 
   /** The class by which code calls the index. */
   def indexClass(index: JoinIndex, contract: Class[_]): Class[_]
 }
 
+/** Where a task finds it. */
+private[thetajoin] sealed trait TaskSource extends RelationSource with Serializable {
+
+  /** For a task with the given probe rows. */
+  def relation(probe: Iterator[InternalRow]): ThetaRelation
+}
+
 /** All tasks share one. */
 private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelation])
-    extends RelationSource {
+    extends TaskSource {
   override def relation(probe: Iterator[InternalRow]): ThetaRelation = broadcast.value
 
   override def sample: ThetaRelation = broadcast.value
+
+  override def mayHaveAlways: Boolean = sample.always > 0
+
+  override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
+    ofSample.nulls != null
 
   override def term(ctx: CodegenContext): String =
     s"(${classOf[ThetaRelation].getName}) ${ctx.addReferenceObj("joinRelation", broadcast)}.value()"
@@ -37,10 +53,18 @@ private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelatio
 }
 
 /** Each task has its own, which comes with its probe rows: the stage's input is [[PartitionRows]] of this join. */
-private[thetajoin] final class PartitionSource(override val sample: ThetaRelation, join: Int)
-    extends RelationSource {
+private[thetajoin] final class PartitionSource(
+    override val sample: ThetaRelation,
+    join: Int,
+    keyErrors: KeyErrors
+) extends TaskSource {
   override def relation(probe: Iterator[InternalRow]): ThetaRelation =
     probe.asInstanceOf[PartitionRows].relation
+
+  override def mayHaveAlways: Boolean = keyErrors == KeyErrors.Held
+
+  override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
+    attribute.nullable
 
   override def term(ctx: CodegenContext): String =
     // A stage may be made of several joins' code, of which each partition runs one: see UnionExec.
@@ -63,9 +87,16 @@ private[thetajoin] object PartitionSource {
   }
 }
 
-/** The probe rows of a partition of a join, by the id of its node, and the build rows that they may match. */
-final class PartitionRows(val relation: ThetaRelation, val join: Int, probe: Iterator[InternalRow])
-    extends Iterator[InternalRow] {
-  override def hasNext: Boolean = probe.hasNext
-  override def next(): InternalRow = probe.next()
+/** Each task puts its own in the place that the sample has among the references of the code. */
+private[driver] final class ReferenceSource(override val sample: ThetaRelation)
+    extends RelationSource {
+
+  override def mayHaveAlways: Boolean = true
+
+  override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
+    attribute.nullable
+
+  override def term(ctx: CodegenContext): String = ctx.addReferenceObj("joinRelation", sample)
+
+  override def indexClass(index: JoinIndex, contract: Class[_]): Class[_] = contract
 }

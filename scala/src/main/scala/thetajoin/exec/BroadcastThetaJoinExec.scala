@@ -15,7 +15,6 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Settings
-import thetajoin.accelerator.KeyErrors
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
 import thetajoin.rowstore.ThetaRelation
@@ -28,7 +27,6 @@ import thetajoin.rowstore.ThetaRelation
  * @param condition the whole condition as Spark wrote it
  * @param indexed the conjuncts that the index answers
  * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
- * @param probeKeys, probeFilter see [[JoinTask]]
  * @param sortsProbe whether probe rows come in sorted batches, if the index turns out to be large
  */
 final class BroadcastThetaJoinExec(
@@ -39,31 +37,15 @@ final class BroadcastThetaJoinExec(
     condition: Option[Expression],
     override val indexed: Seq[Expression],
     override val residual: Seq[Expression],
-    val probeKeys: Seq[Expression],
-    val probeFilter: Option[Expression],
+    override val probeKeys: Seq[Expression],
+    override val probeFilter: Option[Expression],
     override val mode: ThetaBroadcastMode,
     val spread: Spread,
     val sortsProbe: Boolean
 ) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
     with ThetaJoinExec {
 
-  private val (probe, build) = buildSide match {
-    case BuildLeft => (right, left)
-    case BuildRight => (left, right)
-  }
-
-  private lazy val role = JoinRole.of(joinType, buildSide).get
-
-  override protected lazy val task: JoinTask = JoinTask(
-    role,
-    buildSide,
-    probe.output,
-    BroadcastThetaJoinExec.storedAttributes(role, build.output, residual),
-    probeKeys,
-    probeFilter,
-    residual,
-    keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !probeKeys.forall(Safety.cannotFail)
-  )
+  private def role: JoinRole = task.role
 
   // What a case class would have generated, with our fields among Spark's: copies, equality and
   // canonical forms go through these.
@@ -129,9 +111,6 @@ final class BroadcastThetaJoinExec(
   override def nodeName: String = "BroadcastThetaJoin"
 
   // ---- How probe rows come in -------------------------------------------------------------------
-
-  /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
-  def emitsPairs: Boolean = !role.oneRowAtMost
 
   /** Whether a probe row that has no match gives no row, and one that has gives itself. */
   def needsMatch: Boolean = role.probeExistence.contains(Existence.Matched)
@@ -202,7 +181,7 @@ final class BroadcastThetaJoinExec(
       else rows
     if (!role.needsMatchedBuildRows) input
     else {
-      val marker = MatchMarker.factory(task, broadcast, conf.wholeStageEnabled)
+      val marker = MatchMarker.factory(task, broadcast.value, conf.wholeStageEnabled)
       val marks = BuildTailRdd.marks(input, broadcast, marker)
       val tail = BuildTailRdd(marks, broadcast, BuildTailRdd.emits(role))
       if (role.pairs) new UnionRDD(sparkContext, Seq(input, tail)) else tail
@@ -231,7 +210,7 @@ final class BroadcastThetaJoinExec(
     sortsProbe && role.buildExistence.isEmpty &&
       relation.index.bytes >= Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
 
-  private def source(): RelationSource = {
+  private def source(): TaskSource = {
     val broadcast = relation()
     postBuildMetrics(broadcast.value)
     new BroadcastSource(broadcast)
@@ -280,16 +259,4 @@ object BroadcastThetaJoinExec {
       hasPartitions(plan.children.head, partitions)
     case _ => false
   }
-
-  /** The build columns that a relation must hold for a join. */
-  def storedAttributes(
-      role: JoinRole,
-      build: Seq[Attribute],
-      residual: Seq[Expression]
-  ): Seq[Attribute] =
-    if (role.emitsBuildColumns) build
-    else {
-      val read = AttributeSet.fromAttributeSets(residual.map(_.references))
-      build.filter(read.contains)
-    }
 }

@@ -40,7 +40,7 @@ final case class MarkRowsExec(probe: SparkPlan, build: SparkPlan, task: JoinTask
 
   override protected def doExecute(): RDD[InternalRow] = {
     val broadcast = relation()
-    val marker = MatchMarker.factory(task, broadcast, conf.wholeStageEnabled)
+    val marker = MatchMarker.factory(task, broadcast.value, conf.wholeStageEnabled)
     BuildTailRdd.marks(probe.execute(), broadcast, marker)
   }
 
@@ -75,5 +75,5 @@ final case class MarkRowsExec(probe: SparkPlan, build: SparkPlan, task: JoinTask
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
-    new MarkCode(ctx, task, relation()).fused(input, unmatched)
+    new MarkCode(ctx, task, new BroadcastSource(relation())).fused(input, unmatched)
 }

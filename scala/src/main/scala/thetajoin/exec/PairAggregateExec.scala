@@ -81,7 +81,7 @@ object PairAggregateExec {
 
   /** An aggregate that this class can replace, and the join whose pairs it takes. */
   object OverPairs {
-    def unapply(plan: SparkPlan): Option[(HashAggregateExec, BroadcastThetaJoinExec)] = plan match {
+    def unapply(plan: SparkPlan): Option[(HashAggregateExec, ThetaJoinExec)] = plan match {
       case aggregate: HashAggregateExec
           if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.nonEmpty &&
             aggregate.aggregateExpressions.forall(local) =>
@@ -97,8 +97,8 @@ object PairAggregateExec {
       case _ => false
     })
 
-  private def join(plan: SparkPlan): Option[BroadcastThetaJoinExec] = plan match {
-    case join: BroadcastThetaJoinExec => Some(join)
+  private def join(plan: SparkPlan): Option[ThetaJoinExec] = plan match {
+    case join: ThetaJoinExec => Some(join)
     case ProjectExec(columns, child) if columns.forall(_.isInstanceOf[Attribute]) => join(child)
     case _ => None
   }

@@ -45,6 +45,11 @@ object IsolateProbe extends Rule[SparkPlan] {
       val below =
         join.mapChildren(isolate(_, consumedInPlace = false)).asInstanceOf[BroadcastThetaJoinExec]
       if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop else below
+    case join: ShuffledThetaJoinExec =>
+      join.mapChildren {
+        case side: CodegenSupport => ProbeRowsExec(isolate(side, consumedInPlace = false))
+        case side => isolate(side, consumedInPlace = false)
+      }
     case PairAggregateExec.OverPairs(aggregate, join) =>
       PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = isGenerated(plan)))

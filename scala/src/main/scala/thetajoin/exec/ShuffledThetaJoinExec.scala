@@ -1,137 +1,85 @@
 package thetajoin.exec
 
+import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
-import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution._
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, ShuffledJoin}
 
 import thetajoin.driver._
+import thetajoin.rowstore.ThetaRelation
 
 /**
- * An existence join whose right side is not known to be small. The keys of the right side are shuffled first. If they
- * turn out to be small they are broadcast and the left side stays where it is, as in [[BroadcastThetaJoinExec]]. Otherwise
- * the left side is shuffled by key too, and each partition has an index of its own.
+ * A join of two sides that are partitioned by equal keys: each partition has an index of its own, in which the rows of a key are
+ * ordered by what else the condition compares. How the sides are brought there, and how large partitions are split, is Spark's: see
+ * [[ArrangedJoin]].
  *
- * @param condition the whole condition as Spark wrote it
- * @param right a [[KeyShuffleExec]]
- * @param broadcastLimit the bytes of keys up to which they are broadcast
- * @param probeKeys, probeFilter see [[JoinTask]]
+ * @param condition what the condition has beside the keys
+ * @param isSkewJoin whether adaptive execution has split a partition
  */
 final case class ShuffledThetaJoinExec(
+    leftKeys: Seq[Expression],
+    rightKeys: Seq[Expression],
+    joinType: JoinType,
+    buildSide: BuildSide,
+    condition: Option[Expression],
     left: SparkPlan,
     right: SparkPlan,
-    joinType: JoinType,
-    condition: Option[Expression],
-    indexed: Seq[Expression],
-    probeKeys: Seq[Expression],
-    probeFilter: Option[Expression],
-    mode: ThetaBroadcastMode,
-    broadcastLimit: Long
-) extends ThetaJoinExec {
+    isSkewJoin: Boolean,
+    arranged: ArrangedJoin
+) extends ShuffledJoin
+    with ThetaJoinExec {
+  override def indexed: Seq[Expression] = arranged.indexed
+  override def residual: Seq[Expression] = arranged.residual
+  override def probeKeys: Seq[Expression] = arranged.probeKeys
+  override def probeFilter: Option[Expression] = arranged.probeFilter
+  override def mode: ThetaBroadcastMode = arranged.mode
+
   override def nodeName: String = "ShuffledThetaJoin"
-  override def buildSide: BuildSide = BuildRight
-  override def residual: Seq[Expression] = Nil
-  override def leftKeys: Seq[Expression] = Nil
-  override def rightKeys: Seq[Expression] = Nil
 
-  override def output: Seq[Attribute] = joinType match {
-    case marks: ExistenceJoin => left.output :+ marks.exists
-    case _ => left.output
-  }
+  override def stringArgs: Iterator[Any] =
+    super.stringArgs ++ (if (isSkewJoin) Iterator("skew=true") else Iterator.empty)
 
-  override protected lazy val task: JoinTask = JoinTask(
-    JoinRole.of(joinType, buildSide).get,
-    buildSide,
-    left.output,
-    stored = Nil,
-    probeKeys,
-    probeFilter,
-    residual,
-    keysCanFail = false
-  )
+  override def outputOrdering: Seq[SortOrder] =
+    if (task.role.needsMatchedBuildRows) Nil else probe.outputOrdering
 
-  // ---- Where the keys are -----------------------------------------------------------------------
-
-  @transient private lazy val keys: ShuffledKeys = {
-    val shuffle = right match {
-      case InputAdapter(below) => below
-      case below => below
-    }
-    shuffle.asInstanceOf[KeyShuffleExec].keys
-  }
-
-  @transient private lazy val areSmall: Boolean = keys.fit(broadcastLimit)
-
-  @transient private lazy val broadcast: BroadcastSource = {
-    val relation = keys.build(keys.collect())
-    postBuildMetrics(relation)
-    new BroadcastSource(sparkContext.broadcast(relation))
-  }
-
-  private def ofPartition: RelationSource = new PartitionSource(keys.build(Iterator.empty), id)
-
-  /** Partitions of [[PartitionRows]]. */
-  private def coPartitioned(rows: RDD[InternalRow]): RDD[InternalRow] = {
-    val keyRows = keys.inPartitionsOf(ShuffledThetaJoinExec.LargestPartition)
-    val partitions = keyRows.getNumPartitions
-    val (expressions, output, build, join) = (probeKeys, left.output, keys.build, id)
-    val (indexRows, indexBytes, buildTime) = (
-      longMetric(JoinMetrics.IndexRows),
-      longMetric(JoinMetrics.IndexBytes),
-      longMetric(JoinMetrics.BuildTime)
-    )
-    val probe = RowShuffle.write(rows, output.map(_.dataType), partitions) { () =>
-      val project = UnsafeProjection.create(expressions, output)
-      row => {
-        val key = project(row)
-        if (key.anyNull) row.hashCode else key.hashCode
+  /** Probe rows, each partition with its relation. */
+  private def partitions(): RDD[InternalRow] = {
+    val (ofBuild, built, join, emits) =
+      (mode, partitionBuilt, id, BuildTailRdd.emits(task.role))
+    val marker =
+      if (task.role.needsMatchedBuildRows)
+        Some(MatchMarker.factory(task, sample, conf.wholeStageEnabled))
+      else None
+    probe.execute().zipPartitions(build.execute()) { (rows, buildRows) =>
+      val relation = ofBuild.relation(buildRows)
+      built(relation)
+      marker match {
+        case None => new PartitionRows(relation, join, rows)
+        case Some(factory) =>
+          val ofTask = factory.newMarker(relation, TaskContext.getPartitionId())
+          new MarkedPartitionRows(relation, join, rows, ofTask, emits)
       }
     }
-    RowShuffle.rowsOf(probe).zipPartitions(keyRows) { (rows, ofPartition) =>
-      val relation = build(ofPartition)
-      indexRows += relation.store.rows
-      indexBytes += relation.bytes
-      buildTime += relation.buildNanos
-      new PartitionRows(relation, join, rows)
-    }
   }
 
-  // ---- The interpreted path ---------------------------------------------------------------------
+  @transient private lazy val sample: ThetaRelation = mode.relation(Iterator.empty)
 
-  override protected def doExecute(): RDD[InternalRow] =
-    if (areSmall) interpreted(left.execute(), broadcast)
-    else interpreted(coPartitioned(left.execute()), ofPartition)
+  private def source: TaskSource = new PartitionSource(sample, id, mode.spec.keyErrors)
 
-  // ---- Whole-stage code -------------------------------------------------------------------------
+  override protected def doExecute(): RDD[InternalRow] = interpreted(partitions(), source)
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = left match {
-    case fused: CodegenSupport if areSmall => fused.inputRDDs()
-    case ended: InputAdapter => Seq(coPartitioned(ended.execute()))
-    // It was to be fused into this stage, and becomes one of its own.
-    case fused => Seq(coPartitioned(stageOf(fused).execute()))
-  }
+  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(partitions())
 
-  /** A node takes its session from the thread that makes it, and this thread may have none. */
-  private def stageOf(fused: SparkPlan): SparkPlan = {
-    val before = SparkSession.getActiveSession
-    SparkSession.setActiveSession(session)
-    try WholeStageCodegenExec(fused)(ShuffledThetaJoinExec.NoStageId)
-    finally before.fold(SparkSession.clearActiveSession())(SparkSession.setActiveSession)
-  }
+  override def needCopyResult: Boolean = false
 
-  override def needCopyResult: Boolean =
-    areSmall && left.asInstanceOf[CodegenSupport].needCopyResult
-
-  override protected def doProduce(ctx: CodegenContext): String =
-    if (areSmall) produceFused(ctx, left)
-    else produceOwnLoop(ctx, ofPartition)
-
-  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
-    consumeFused(ctx, broadcast, input)
+  override protected def doProduce(ctx: CodegenContext): String = produceOwnLoop(ctx, source)
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
@@ -139,11 +87,44 @@ final case class ShuffledThetaJoinExec(
   ): ShuffledThetaJoinExec = copy(left = newLeft, right = newRight)
 }
 
-private object ShuffledThetaJoinExec {
+/**
+ * A join that Spark arranges as a hash join of its own, with this as a tag. Its rules know that class: they add shuffles or find that
+ * buckets do, merge small partitions and split those of frequent keys, and some make the node anew, so that a subclass would be lost.
+ * [[TakeArrangedJoins]] then puts a [[ShuffledThetaJoinExec]] in its place. Were the tag lost, Spark's join would run.
+ */
+final case class ArrangedJoin(
+    indexed: Seq[Expression],
+    residual: Seq[Expression],
+    probeKeys: Seq[Expression],
+    probeFilter: Option[Expression],
+    mode: ThetaBroadcastMode
+) {
 
-  /** A stage that is made while the query runs stands in no plan. */
-  val NoStageId: Int = 0
+  /** Spark's node for it. */
+  def arrange(join: ShuffledHashJoinExec): SparkPlan = {
+    join.setTagValue(ArrangedJoin.Tag, this)
+    join
+  }
+}
 
-  /** Bytes of keys in one partition, of which the index and its building take a multiple. */
-  val LargestPartition: Long = 32L << 20
+private[exec] object ArrangedJoin {
+  val Tag: TreeNodeTag[ArrangedJoin] = TreeNodeTag[ArrangedJoin]("thetajoin.arranged")
+}
+
+/** Runs after Spark's rules that look for its own joins. */
+object TakeArrangedJoins extends Rule[SparkPlan] {
+  override def apply(plan: SparkPlan): SparkPlan = plan.transform {
+    case join: ShuffledHashJoinExec if join.getTagValue(ArrangedJoin.Tag).isDefined =>
+      ShuffledThetaJoinExec(
+        join.leftKeys,
+        join.rightKeys,
+        join.joinType,
+        join.buildSide,
+        join.condition,
+        join.left,
+        join.right,
+        join.isSkewJoin,
+        join.getTagValue(ArrangedJoin.Tag).get
+      )
+  }
 }

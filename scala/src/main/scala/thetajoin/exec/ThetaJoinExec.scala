@@ -5,19 +5,23 @@ import scala.collection.mutable
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
+import thetajoin.accelerator.KeyErrors
+import thetajoin.condition.Safety
 import thetajoin.driver._
 import thetajoin.rowstore.ThetaRelation
 
 /** What our join nodes share: how they are told, and how the driver is put into a generated stage. */
 trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
   def buildSide: BuildSide
+
+  /** How the build side becomes a relation. */
   def mode: ThetaBroadcastMode
 
   /** The conjuncts that the index answers. */
@@ -26,11 +30,40 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
   /** The conjuncts checked on candidates; one that the index answers roughly is in both. */
   def residual: Seq[Expression]
 
-  protected def task: JoinTask
+  /** See [[JoinTask]]. */
+  def probeKeys: Seq[Expression]
+  def probeFilter: Option[Expression]
+
+  protected final def probe: SparkPlan = buildSide match {
+    case BuildLeft => right
+    case BuildRight => left
+  }
+
+  protected final def build: SparkPlan = buildSide match {
+    case BuildLeft => left
+    case BuildRight => right
+  }
+
+  protected lazy val task: JoinTask = {
+    val role = JoinRole.of(joinType, buildSide).get
+    JoinTask(
+      role,
+      buildSide,
+      probe.output,
+      ThetaJoinExec.storedAttributes(role, build.output, residual),
+      probeKeys,
+      probeFilter,
+      residual,
+      keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !probeKeys.forall(Safety.cannotFail)
+    )
+  }
+
+  /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
+  final def emitsPairs: Boolean = !task.role.oneRowAtMost
 
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 
-  override protected def stringArgs: Iterator[Any] =
+  override def stringArgs: Iterator[Any] =
     Iterator(
       mode.accelerator,
       joinType,
@@ -64,7 +97,21 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
     )
   }
 
-  protected def interpreted(rows: RDD[InternalRow], source: RelationSource): RDD[InternalRow] = {
+  /** The metrics of relations that tasks build for themselves. */
+  protected final def partitionBuilt: ThetaRelation => Unit = {
+    val (indexRows, indexBytes, buildTime) = (
+      longMetric(JoinMetrics.IndexRows),
+      longMetric(JoinMetrics.IndexBytes),
+      longMetric(JoinMetrics.BuildTime)
+    )
+    relation => {
+      indexRows += relation.store.rows
+      indexBytes += relation.bytes
+      buildTime += relation.buildNanos
+    }
+  }
+
+  protected def interpreted(rows: RDD[InternalRow], source: TaskSource): RDD[InternalRow] = {
     val (joinTask, joinMetrics) = (task, metrics)
     rows.mapPartitionsWithIndex { (partition, probe) =>
       new InterpretedJoin(joinTask, source.relation(probe), joinMetrics, partition).run(probe)
@@ -122,4 +169,19 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
         override def emit(row: Seq[ExprCode]): String = consume(ctx, row)
       }
   }
+}
+
+object ThetaJoinExec {
+
+  /** The build columns that a relation must hold for a join. */
+  def storedAttributes(
+      role: JoinRole,
+      build: Seq[Attribute],
+      residual: Seq[Expression]
+  ): Seq[Attribute] =
+    if (role.emitsBuildColumns) build
+    else {
+      val read = AttributeSet.fromAttributeSets(residual.map(_.references))
+      build.filter(read.contains)
+    }
 }

@@ -12,8 +12,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   BoundReference,
   Expression
 }
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -71,6 +73,17 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
     val probeFilter = choice.probeFilter.reduceOption(And(_, _))
     val built = mode(join, choice)
     choice.placement match {
+      case Placement.Shuffle(side) =>
+        val ExtractEquiJoinKeys(_, leftKeys, rightKeys, others, _, _, _, _) = join: @unchecked
+        ArrangedJoin(
+          choice.offer.served,
+          choice.residual,
+          choice.offer.probeKeys,
+          probeFilter,
+          built
+        ).arrange(
+          ShuffledHashJoinExec(leftKeys, rightKeys, join.joinType, side, others, left, right)
+        )
       case Placement.Broadcast(side) =>
         new BroadcastThetaJoinExec(
           left,
@@ -86,9 +99,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.spread,
           choice.sortsProbe
         )
-      case Placement.Shuffle(partitions, broadcastLimit) =>
+      case Placement.KeyShuffle(partitions, broadcastLimit) =>
         val keys = DistinctKeysExec(built.spec, built.keys, right)
-        ShuffledThetaJoinExec(
+        KeyShuffledThetaJoinExec(
           left,
           KeyShuffleExec(built, partitions, keys),
           join.joinType,
@@ -114,7 +127,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       choice.offer.spec,
       choice.offer.buildKeys.map(bind),
       choice.buildFilter.reduceOption(And(_, _)).map(bind),
-      BroadcastThetaJoinExec.storedAttributes(choice.role, build, choice.residual).map(bind),
+      ThetaJoinExec.storedAttributes(choice.role, build, choice.residual).map(bind),
       choice.role.needsMatchedBuildRows
     )
   }

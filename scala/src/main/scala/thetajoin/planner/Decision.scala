@@ -26,11 +26,14 @@ object Placement {
   /** One side is broadcast, the other stays where it is. */
   final case class Broadcast(buildSide: BuildSide) extends Placement
 
+  /** Both sides are partitioned by the equal keys. */
+  final case class Shuffle(buildSide: BuildSide) extends Placement
+
   /**
    * The right side's keys are shuffled into `partitions`, then broadcast if they take no more than `broadcastLimit` bytes.
    * Otherwise the left side follows them.
    */
-  final case class Shuffle(partitions: Int, broadcastLimit: Long) extends Placement {
+  final case class KeyShuffle(partitions: Int, broadcastLimit: Long) extends Placement {
     override def buildSide: BuildSide = BuildRight
   }
 }

@@ -7,56 +7,72 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
+import thetajoin.Settings
 import thetajoin.condition.JoinShape
 import thetajoin.driver.JoinRole
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Which side of a join on equal keys is broadcast. Existence joins are taken, and others that compare more than the keys: where all
- * rows of a key are needed, Spark's own joins serve. The limits are those of Spark's own broadcast joins, but for
- * [[RangeFactor]].
+ * How the rows of a join on equal keys meet. Existence joins are taken, and others that compare more than the keys: where all rows of a
+ * key are needed, Spark's own joins serve. The limits of a broadcast are those of Spark's own, but for [[RangeFactor]].
  */
 private[planner] object EquiBuildSides {
 
-  def choose(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Placement] = {
-    val isExistence = JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)
-    BuildSides.broadcastAlready(join).map(_.map(Placement.Broadcast)).getOrElse {
+  /** In the order in which they are tried. */
+  def choose(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Seq[Placement]] =
+    BuildSides.broadcastAlready(join).map(_.map(side => Seq(Placement.Broadcast(side)))).getOrElse {
       shuffleHint(join) match {
         case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
         case None =>
+          val isExistence = JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)
           val found = if (isExistence) ofExistence(join, conf) else ofPairs(join, shape, conf)
           if (ThetaHint.isForced(join))
-            found.orElse(Right(Placement.Broadcast(BuildSides.chosen(join))))
+            Right(found.getOrElse(Nil) :+ Placement.Broadcast(BuildSides.chosen(join)))
           else found
       }
     }
-  }
 
-  private def ofExistence(join: Join, conf: SQLConf): Either[Reason, Placement] = {
+  private def ofExistence(join: Join, conf: SQLConf): Either[Reason, Seq[Placement]] = {
     val sides = broadcastable(join, Seq(BuildRight, BuildLeft))
     val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
     hinted.orElse(sides.find(fits(join, _, conf))) match {
-      case Some(BuildLeft) => Right(Placement.Broadcast(BuildLeft))
+      case Some(BuildLeft) => Right(Seq(Placement.Broadcast(BuildLeft)))
       case _ if prunesPartitions(join.left) => Left(equiKeys(join))
-      case Some(side) => Right(Placement.Broadcast(side))
-      case None if !mayBroadcast(join, conf) || hasBuckets(join) => Left(equiKeys(join))
-      case None => Right(shuffle(join, conf))
+      case Some(side) => Right(Seq(Placement.Broadcast(side)))
+      case None =>
+        val ofKeys =
+          if (!mayBroadcast(join, conf) || hasBuckets(join)) None else Some(keyShuffle(join, conf))
+        val ofRows = shuffle(join, BuildRight, conf)
+        if (ofKeys.isEmpty) ofRows.map(Seq(_)) else Right(ofKeys.toSeq ++ ofRows.toOption)
     }
   }
 
-  private def ofPairs(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Placement] = {
+  private def ofPairs(
+      join: Join,
+      shape: JoinShape,
+      conf: SQLConf
+  ): Either[Reason, Seq[Placement]] = {
     val comparisons = shape.plainComparisons.size
     val most =
       if (comparisons < 2 || !mayBroadcast(join, conf) || hasBuckets(join)) BigInt(-1)
       else BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor
     def isSmall(side: BuildSide) =
       fits(join, side, conf) || BuildSides.built(join, side).stats.sizeInBytes <= most
-    val preferred = broadcastable(join, Seq(BuildSides.preferred(join))).filter(isSmall)
-    BuildSides.hinted(join).orElse(preferred.headOption) match {
-      case Some(side) if comparisons > 0 && !join.children.exists(prunesPartitions) =>
-        Right(Placement.Broadcast(side))
-      case _ => Left(equiKeys(join))
+    val preferred = BuildSides.preferred(join)
+    val small = broadcastable(join, Seq(preferred)).filter(isSmall)
+    BuildSides.hinted(join).orElse(small.headOption) match {
+      case _ if comparisons == 0 || join.children.exists(prunesPartitions) => Left(equiKeys(join))
+      case Some(side) => Right(Seq(Placement.Broadcast(side)))
+      case None => shuffle(join, preferred, conf).map(Seq(_))
     }
+  }
+
+  /** Both sides by their keys, if each partition of the built side can be held in memory. */
+  private def shuffle(join: Join, side: BuildSide, conf: SQLConf): Either[Reason, Placement] = {
+    val limit = Settings.bytes(Settings.ShuffleMaxPartitionBytes, conf)
+    val largest = Partitions.largest(join, side, conf)
+    if (largest <= limit || ThetaHint.isForced(join)) Right(Placement.Shuffle(side))
+    else Left(ReasonCode.PartitionTooLarge(s"$largest bytes, limit $limit bytes"))
   }
 
   private def broadcastable(join: Join, sides: Seq[BuildSide]): Seq[BuildSide] =
@@ -103,10 +119,10 @@ private[planner] object EquiBuildSides {
   private def mayBroadcast(join: Join, conf: SQLConf): Boolean =
     measuredLimit(conf) >= 0 && !hint(join, BuildRight).contains(NO_BROADCAST_HASH)
 
-  private def shuffle(join: Join, conf: SQLConf): Placement = {
+  private def keyShuffle(join: Join, conf: SQLConf): Placement = {
     val bytes = join.left.stats.sizeInBytes + join.right.stats.sizeInBytes
     val partitions = (bytes / PartitionBytes).max(MinPartitions).min(conf.numShufflePartitions)
-    Placement.Shuffle(partitions.toInt, measuredLimit(conf))
+    Placement.KeyShuffle(partitions.toInt, measuredLimit(conf))
   }
 
   private val PartitionBytes = BigInt(32L << 20)

@@ -32,12 +32,14 @@ object Planner {
           join.joinType,
           join.condition
         )
-        val placement =
+        val placements =
           if (hasEquiKeys(join)) EquiBuildSides.choose(join, shape, conf)
-          else BuildSides.choose(join, conf).map(Placement.Broadcast)
-        placement match {
+          else BuildSides.choose(join, conf).map(side => Seq(Placement.Broadcast(side)))
+        placements match {
           case Left(reason) => Decision(Left(reason))
-          case Right(placement) => accelerate(join, shape, placement, conf)
+          case Right(placements) =>
+            val decisions = placements.map(accelerate(join, shape, _, conf))
+            decisions.find(_.chosen.isDefined).getOrElse(decisions.last)
         }
     }
 
@@ -84,9 +86,7 @@ object Planner {
     offers match {
       case (best, offer) +: _ =>
         val chosen = choice(join, shape, placement, role, best, offer)
-        if (suits(placement, chosen)) Decision(Right(chosen), refused)
-        else if (ThetaHint.isForced(join))
-          accelerate(join, shape, Placement.Broadcast(BuildSides.chosen(join)), conf)
+        if (suits(chosen, shape)) Decision(Right(chosen), refused)
         else Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ if shape.equiKeys.nonEmpty => Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
@@ -126,10 +126,11 @@ object Planner {
   private def paired(shape: JoinShape): Seq[Conjunct] =
     shape.conjuncts.filterNot(_.isInstanceOf[OneSided])
 
-  /** In a shuffle by key there are keys and nothing else. */
-  private def suits(placement: Placement, choice: Choice): Boolean = placement match {
+  private def suits(choice: Choice, shape: JoinShape): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
-    case _: Placement.Shuffle =>
+    case _: Placement.Shuffle => choice.offer.served.size > shape.equiKeys.size
+    // There are keys and nothing else.
+    case _: Placement.KeyShuffle =>
       val spec = choice.offer.spec
       choice.residual.isEmpty && choice.buildFilter.isEmpty && spec.isDistinct &&
       spec.isPartitionable && spec.keyErrors == KeyErrors.Raised

@@ -113,6 +113,12 @@ object ReasonCode {
         "Spark runs this NOT IN as a null-aware hash join",
         "Nothing to do."
       )
+  case object PartitionTooLarge
+      extends ReasonCode(
+        "PARTITION_TOO_LARGE",
+        "Both sides are large, and so are partitions by the equal keys of the side to build",
+        "Raise spark.sql.shuffle.partitions, or spark.thetajoin.shuffle.maxPartitionBytes if executors have the memory."
+      )
   case object PlanningFailed
       extends ReasonCode(
         "PLANNING_FAILED",
@@ -161,6 +167,7 @@ object ReasonCode {
     NoSecondComparison,
     Nondeterministic,
     NullAwareAnti,
+    PartitionTooLarge,
     PlanningFailed,
     PythonUdf,
     Streaming,

@@ -4,139 +4,166 @@ import scala.util.Try
 
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
+import org.apache.spark.sql.execution.joins.{ShuffledJoin, SortMergeJoinExec}
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.{Settings, SharedSession}
 
 class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.warehouse.dir" -> "target/warehouse")
-
-  private val rows = 20000
-  private val distinct = 500
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.warehouse.dir" -> "target/warehouse",
+    "spark.sql.autoBroadcastJoinThreshold" -> "1b",
+    "spark.sql.shuffle.partitions" -> "5"
+  )
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    spark.range(0, rows, 1, 4).selectExpr("id", "id % 1000 AS k", "'text' AS s")
-      .createOrReplaceTempView("probe")
-    spark.range(0, rows, 1, 4).selectExpr(s"id % $distinct * 2 AS k")
-      .createOrReplaceTempView("build")
+    // Two thirds of the points have one key.
+    spark.range(0, 30000, 1, 6).selectExpr(
+      "id",
+      "IF(id % 3 = 0, id % 100, 7) AS k",
+      "id * 7919 % 100000 AS t"
+    ).createOrReplaceTempView("points")
+    spark.range(0, 2000, 1, 3).selectExpr(
+      "id AS no",
+      "IF(id % 4 = 0, 7, id % 120) AS k",
+      "id * 104729 % 100000 AS lo",
+      "id * 104729 % 100000 + id % 50 AS hi"
+    ).createOrReplaceTempView("spans")
   }
 
-  private val confs = for {
-    limit <- Seq("1b", "1k", "64k")
-    codegen <- Seq("true", "false")
-    adaptive <- Seq("true", "false")
-  } yield Seq(
-    "spark.sql.autoBroadcastJoinThreshold" -> limit,
-    "spark.sql.codegen.wholeStage" -> codegen,
-    "spark.sql.adaptive.enabled" -> adaptive
-  )
+  private val types = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+
+  private def query(joinType: String, left: String = "points", right: String = "spans") =
+    s"SELECT count(*), count(id), count(no), sum(id), sum(no) FROM $left p $joinType $right s " +
+      "ON p.k = s.k AND t BETWEEN lo AND hi"
 
   private def joins(plan: SparkPlan): Seq[ShuffledThetaJoinExec] =
     thetaJoins(plan).collect { case j: ShuffledThetaJoinExec => j }
 
-  private def keyShuffles(plan: SparkPlan): Seq[KeyShuffleExec] =
-    joins(plan).flatMap(join => collect(join) { case k: KeyShuffleExec => k })
+  private def shuffles(plan: SparkPlan): Int =
+    collect(plan) { case s: ShuffleExchangeLike => s }.size
 
-  test("the rows are Spark's whether or not the keys are small enough to broadcast") {
-    for (conf <- confs; exists <- Seq("EXISTS", "NOT EXISTS")) withConf(conf: _*) {
-      val sql = "SELECT count(*), sum(id), max(s) FROM probe p WHERE " +
-        s"$exists (SELECT 1 FROM build b WHERE b.k = p.k)"
-      assert(joins(assertSame(sql, "existence")).size == 1, conf)
-    }
-  }
-
-  test("each task sends a key once") {
-    val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM build b WHERE b.k = p.k)"
-    for (conf <- confs) withConf(conf: _*) {
-      val Seq(shuffle) = keyShuffles(executed(spark.sql(sql))): @unchecked
-      assert(shuffle.metrics("numKeys").value == 4 * distinct)
-      assert(shuffle.metrics("dataSize").value == 4 * distinct * 16)
-    }
-  }
-
-  test("the index of all partitions holds each key once, and probe rows stay if it is broadcast") {
-    val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM build b WHERE b.k = p.k)"
-    for (conf <- confs; Seq((_, limit), _, _) <- Seq(conf)) withConf(conf: _*) {
-      val query = spark.sql(sql)
-      val Seq(join) = joins(executed(query)): @unchecked
-      assert(join.metrics("indexRows").value == distinct)
-      assert(join.metrics("numOutputRows").value == rows / 2)
-      val partitions = join.execute().getNumPartitions
-      assert(partitions == (if (limit == "64k") 4 else keyShuffles(join).head.partitions))
-    }
-  }
-
-  test("no file on the right side") {
-    val folder = "target/partitioned"
-    spark.range(100).selectExpr(
-      "id AS k",
-      "id % 2 AS half"
-    ).write.partitionBy("half").mode("overwrite")
-      .parquet(folder)
-    spark.read.parquet(folder).where("half = 7").createOrReplaceTempView("pruned")
-    for (conf <- confs.filter(_.head._2 == "1b"); exists <- Seq("EXISTS", "NOT EXISTS"))
-      withConf(conf: _*) {
-        val sql = "SELECT count(*), sum(id) FROM probe p WHERE " +
-          s"$exists (SELECT 1 FROM pruned b WHERE b.k = p.k)"
-        val query = spark.sql(sql)
-        val Seq(shuffle) = keyShuffles(executed(query)): @unchecked
-        assert(shuffle.child.execute().getNumPartitions == 0)
-        assert(query.head().getLong(0) == (if (exists == "EXISTS") 0 else rows), conf)
+  test("the rows are Spark's on every path, for either side built") {
+    onEveryPath { _ =>
+      for (joinType <- types; (l, r) <- Seq(("points", "spans"), ("spans", "points"))) {
+        val plan = assertSame(query(joinType, l, r), "interval")
+        assert(joins(plan).size == 1, s"$joinType $l $r")
       }
-  }
-
-  test("keys of many tasks are counted again before they are called too large") {
-    spark.range(0, rows, 1, 50).selectExpr(s"id % 10 AS k").createOrReplaceTempView("repeated")
-    val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM repeated b WHERE b.k = p.k)"
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> "1k") {
-      val Seq(join) = joins(executed(spark.sql(sql))): @unchecked
-      assert(keyShuffles(join).head.metrics("dataSize").value == 50 * 10 * 16)
-      assert(join.execute().getNumPartitions == 4)
     }
   }
 
-  test("more keys than one index should hold go into more partitions") {
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> "1b") {
-      val sql = "SELECT count(*) FROM probe p WHERE EXISTS (SELECT 1 FROM build b WHERE b.k = p.k)"
-      val Seq(shuffle) = keyShuffles(executed(spark.sql(sql))): @unchecked
-      val few = shuffle.keys.inPartitionsOf(1L << 20)
-      assert(few.getNumPartitions == shuffle.partitions)
-      val many = shuffle.keys.inPartitionsOf(1000L)
-      assert(many.getNumPartitions == 4 * distinct * 16 / 1000 + 1)
-      assert(many.map(_.getLong(0)).distinct().count() == distinct)
+  test("the index of all partitions holds each build row once, and is asked for candidates") {
+    onEveryPath { _ =>
+      val Seq(join) = joins(executed(spark.sql(query("JOIN")))): @unchecked
+      assert(join.metrics("indexRows").value == 2000)
+      assert(join.metrics("candidates").value == join.metrics("matches").value)
+      assert(join.metrics("matches").value > 0)
     }
+  }
+
+  test("adaptive execution splits the partition of a frequent key on the side that it may") {
+    withConf(
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "20k",
+      "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "2",
+      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "20k"
+    ) {
+      for ((joinType, splits) <- Seq("JOIN" -> true, "LEFT JOIN" -> true, "RIGHT JOIN" -> false)) {
+        val plan = assertSame(query(joinType), "interval")
+        val Seq(join) = joins(plan): @unchecked
+        assert(join.isSkewJoin == splits, joinType)
+        assert(join.execute().getNumPartitions > 5 == splits, joinType)
+        assert(join.treeString.contains("skew=true") == splits)
+      }
+    }
+  }
+
+  test("small partitions are merged") {
+    withConf("spark.sql.adaptive.coalescePartitions.parallelismFirst" -> "false") {
+      val Seq(join) = joins(assertSame(query("FULL JOIN"), "interval")): @unchecked
+      assert(join.execute().getNumPartitions == 1)
+    }
+  }
+
+  test("a side that turns out to be small is broadcast") {
+    withConf("spark.sql.adaptive.autoBroadcastJoinThreshold" -> "10m") {
+      val plan = assertSame(query("JOIN"), "interval")
+      assert(broadcastJoins(plan).size == 1)
+    }
+  }
+
+  test("partitions that turn out to be too large are Spark's, unless they will be split") {
+    val limit = Settings.ShuffleMaxPartitionBytes.key
+    val split = Seq(
+      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "3k",
+      "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1",
+      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "3k"
+    )
+    // By estimate a partition of spans has 9 KB, and that of the frequent key has more.
+    withConf(limit -> "20k") {
+      val first = spark.sql(query("JOIN")).queryExecution.executedPlan
+      assert(joins(first).size == 1)
+      val plan = assertSame(query("JOIN"))
+      assert(collect(plan) { case j: SortMergeJoinExec => j }.size == 1)
+      withConf(split: _*) {
+        val Seq(join) = joins(assertSame(query("JOIN"), "interval")): @unchecked
+        assert(join.isSkewJoin)
+        assertSame(query("LEFT JOIN"))
+      }
+    }
+  }
+
+  test("EXPLAIN shows the join before it has run") {
+    onEveryPath { _ =>
+      val plan = spark.sql(query("LEFT JOIN")).queryExecution.executedPlan
+      assert(joins(plan).size == 1)
+      assert(plan.treeString.contains("ShuffledThetaJoin interval, LeftOuter, BuildRight"))
+    }
+  }
+
+  test("partitions that are there already are taken as they are") {
+    for (t <- Seq("points", "spans"))
+      spark.table(t).write.bucketBy(4, "k").mode("overwrite").saveAsTable(s"bucketed_$t")
+    try
+      onEveryPath { _ =>
+        for (joinType <- types) {
+          val plan = assertSame(query(joinType, "bucketed_points", "bucketed_spans"), "interval")
+          assert(joins(plan).size == 1)
+          // The aggregate's.
+          assert(shuffles(plan) == 1, plan)
+        }
+        val twice = "SELECT count(*), sum(id), sum(x.no), sum(y.no) FROM points p " +
+          "JOIN spans x ON p.k = x.k AND t BETWEEN x.lo AND x.hi " +
+          "JOIN spans y ON p.k = y.k AND t BETWEEN y.lo AND y.hi"
+        val plan = assertSame(twice, "interval", "interval")
+        assert(joins(plan).size == 2)
+        assert(collect(plan) { case j: ShuffledJoin => j }.size == 2)
+        assert(shuffles(plan) <= 4, plan)
+      }
+    finally
+      for (t <- Seq("points", "spans")) spark.sql(s"DROP TABLE bucketed_$t")
+  }
+
+  test("the order of the probe side is kept") {
+    val sql =
+      "SELECT /*+ MERGE(q) */ count(*), sum(id), sum(no) FROM (SELECT p.id, p.k, s.no FROM " +
+        "points p LEFT JOIN spans s ON p.k = s.k AND t BETWEEN lo AND hi) r JOIN (SELECT k AS l, " +
+        "max(id) AS m FROM points GROUP BY k) q ON r.k = q.l"
+    onEveryPath(_ => assert(joins(assertSame(sql, "interval")).size == 1))
   }
 
   test("a thread without a session can run the query") {
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> "1b") {
-      val query = spark.sql("SELECT id FROM probe p WHERE k IN (SELECT k FROM build)")
-      var counted = Try(0L)
-      val thread = new Thread(() => {
-        SparkSession.clearActiveSession()
-        counted = Try(query.queryExecution.toRdd.count())
-      })
-      thread.start()
-      thread.join()
-      assert(counted.get == rows / 2)
-    }
-  }
-
-  test("bucketed tables are left to Spark") {
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> "1b") {
-      spark.table("probe").write.bucketBy(4, "k").sortBy("k").saveAsTable("bucketed")
-      try
-        assertSame("SELECT id FROM bucketed b WHERE k IN (SELECT k FROM bucketed WHERE id < 50)")
-      finally spark.sql("DROP TABLE bucketed")
-    }
-  }
-
-  test("switched off by its accelerator's setting") {
-    withConf(
-      "spark.sql.autoBroadcastJoinThreshold" -> "1b",
-      Settings.acceleratorEnabled("existence").key -> "false"
-    )(assertSame("SELECT id FROM probe WHERE k IN (SELECT k FROM build)"))
+    val query = spark.sql("SELECT id FROM points p JOIN spans s ON p.k = s.k AND t > lo AND t < hi")
+    val expected = query.count()
+    var counted = Try(0L)
+    val thread = new Thread(() => {
+      SparkSession.clearActiveSession()
+      counted = Try(query.queryExecution.toRdd.count())
+    })
+    thread.start()
+    thread.join()
+    assert(counted.get == expected)
   }
 }
