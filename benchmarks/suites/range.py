@@ -232,6 +232,13 @@ _RANGES = (
         condition=_IN_GROUP,
         target=3.0,
     ),
+    # Neither side is small enough to broadcast.
+    RangeQuery(
+        name="grouped_both",
+        left=_grouped_points(5_000_000, 50_000),
+        right=_grouped_intervals(5_000_000, 50_000),
+        condition=_IN_GROUP,
+    ),
     RangeQuery(
         name="overlap_pareto",
         left=_PARETO_SPELLS,

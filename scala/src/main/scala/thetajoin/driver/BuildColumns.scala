@@ -37,7 +37,7 @@ private[driver] final class BuildColumns(
    * given, holds.
    */
   def at(place: String, padded: Option[String] = None): Seq[ExprCode] = {
-    val position = if (positions.isDefined) s"$list[$place]" else place
+    val position = positionOf(place)
     stored.zip(source.sample.store.columns).zipWithIndex.map {
       case ((attribute, column), ordinal) =>
         column match {
@@ -46,6 +46,9 @@ private[driver] final class BuildColumns(
         }
     }
   }
+
+  /** The position that a place is. */
+  def positionOf(place: String): String = if (positions.isDefined) s"$list[$place]" else place
 
   /** Local copies of the arrays that code generated so far reads, for one run. */
   def declareLocals: String = {

@@ -37,33 +37,82 @@ private[thetajoin] object BuildTailRdd {
       broadcast: Broadcast[ThetaRelation],
       emits: Existence
   ): RDD[InternalRow] = {
-    val rows = broadcast.value.store.rows
-    val slices = math.max(
-      1,
-      math.min((rows + RowsPerSlice - 1) / RowsPerSlice, marks.sparkContext.defaultParallelism)
-    )
-    val sliceRows = ((rows + slices - 1) / slices + 63) & ~63
+    val slices = Slices(marks, broadcast)
     val bits = marks.mapPartitions(_.flatMap { row =>
       val unmatched = row.asInstanceOf[MarkedRows].unmatched
-      Iterator.tabulate(slices) { slice =>
-        val first = math.min(slice * sliceRows, rows)
-        (slice, unmatched.slice(first, math.min(first + sliceRows, rows)))
-      }
+      slices.tabulate(unmatched.slice)
     })
-    new ShuffledRDD[Int, MatchedSlice, MatchedSlice](bits, new HashPartitioner(slices): Partitioner)
+    new ShuffledRDD[Int, MatchedSlice, MatchedSlice](bits, slices.partitioner)
       .mapPartitionsWithIndex { (slice, parts) =>
-        val first = math.min(slice * sliceRows, rows)
-        val end = math.min(first + sliceRows, rows)
-        val matched = new Array[Long]((end - first + 63) >> 6)
-        val mayRaise = parts.flatMap { case (_, part) =>
-          matched.indices.foreach(i => matched(i) |= part.matched(i))
-          if (part.failed == null) None else Some(part)
-        }.toArray
-        mayRaise.find(_.raises(matched)).foreach(part => throw part.error)
-        new BuildTail(matched, first, end, emits)
+        slices.tail(slice, parts.map { case (_, part) => part }, emits)
       }
+  }
+
+  /**
+   * @param rows the rows of all tasks
+   * @param tail the partitions that emit the build rows which none of those tasks has marked
+   */
+  final case class Sent(rows: RDD[InternalRow], tail: RDD[InternalRow])
+
+  /** Of tasks that give few rows and mark build rows by [[TaskMarks]] meanwhile: one shuffle brings both to where the tail is emitted. */
+  def afterPairs(
+      rows: RDD[InternalRow],
+      join: Int,
+      broadcast: Broadcast[ThetaRelation]
+  ): Sent = {
+    val slices = Slices(rows, broadcast)
+    val sent = rows.mapPartitionsWithIndex { (partition, given) =>
+      // There are marks once there are no more rows.
+      val copies = given.map(row => (partition % slices.count, row.copy(): AnyRef)).toArray
+      val marks = TaskMarks.of(join, slices.rows)
+      copies.iterator ++ slices.tabulate(MatchedSlice.of(marks, _, _): AnyRef)
+    }
+    val moved = new ShuffledRDD[Int, AnyRef, AnyRef](sent, slices.partitioner)
+    Sent(
+      moved.mapPartitions(_.collect { case (_, row: InternalRow) => row }),
+      moved.mapPartitionsWithIndex { (slice, parts) =>
+        slices.tail(
+          slice,
+          parts.collect { case (_, part: MatchedSlice) => part },
+          Existence.Unmatched
+        )
+      }
+    )
   }
 
   /** What a join's tail emits. */
   def emits(role: JoinRole): Existence = role.buildExistence.getOrElse(Existence.Unmatched)
+
+  /** The positions of so many build rows, cut into slices of a multiple of 64. */
+  private final case class Slices(rows: Int, count: Int) {
+    private val size = ((rows + count - 1) / count + 63) & ~63
+
+    def partitioner: Partitioner = new HashPartitioner(count)
+
+    /** Each slice by its number. */
+    def tabulate[A](slice: (Int, Int) => A): Iterator[(Int, A)] =
+      Iterator.tabulate(count)(i => (i, slice(first(i), end(i))))
+
+    /** What a slice emits, of what the tasks found for it. */
+    def tail(slice: Int, parts: Iterator[MatchedSlice], emits: Existence): BuildTail = {
+      val matched = new Array[Long]((end(slice) - first(slice) + 63) >> 6)
+      val mayRaise = parts.flatMap { part =>
+        matched.indices.foreach(i => matched(i) |= part.matched(i))
+        if (part.failed == null) None else Some(part)
+      }.toArray
+      mayRaise.find(_.raises(matched)).foreach(part => throw part.error)
+      new BuildTail(matched, first(slice), end(slice), emits)
+    }
+
+    private def first(slice: Int): Int = math.min(slice * size, rows)
+    private def end(slice: Int): Int = math.min(first(slice) + size, rows)
+  }
+
+  private object Slices {
+    def apply(tasks: RDD[_], broadcast: Broadcast[ThetaRelation]): Slices = {
+      val rows = broadcast.value.store.rows
+      val needed = (rows + RowsPerSlice - 1) / RowsPerSlice
+      Slices(rows, math.max(1, math.min(needed, tasks.sparkContext.defaultParallelism)))
+    }
+  }
 }

@@ -27,6 +27,7 @@ final class InterpretedJoin(
   private val outputRows = metrics(JoinMetrics.OutputRows)
   private val candidateRows = metrics(JoinMetrics.CandidateRows)
   private val matches = metrics(JoinMetrics.Matches)
+  private val marks = task.marks.map(TaskMarks.of(_, relation.store.rows))
 
   def run(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
     JoinMetrics.timeProbe(metrics(JoinMetrics.ProbeTime))
@@ -112,6 +113,7 @@ final class InterpretedJoin(
         more
       }.filter(finder.matches(row, _)).map { p =>
         matches += 1
+        marks.foreach(flags => flags(p) = true)
         output(joined(row, buildRow.at(p)))
       }
       if (task.role.padsProbe && matching.isEmpty)

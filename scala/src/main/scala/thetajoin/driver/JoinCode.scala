@@ -208,16 +208,22 @@ private[thetajoin] final class JoinCode(
          |  return;
          |}""".stripMargin
     }.getOrElse("")
+    val mark = padded.fold(markText(columns, p))(flag => s"if (!$flag) { ${markText(columns, p)} }")
     val loop =
       s"""
          |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
          |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(s"$p + 1", end)}) {
          |  $emitted += 1L;
+         |  $mark
          |  ${consumer.emit(output(probe, columns.at(p, padded)))}
          |  $leave
          |}""".stripMargin
     s"${columns.declareLocals}\n$loop"
   }
+
+  /** Marks the build row at a place, if that is asked for. */
+  private def markText(columns: BuildColumns, place: String): String =
+    relation.marks.map(marks => s"$marks[${columns.positionOf(place)}] = true;\n").mkString
 
   /**
    * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles a loop in place from its
@@ -235,10 +241,16 @@ private[thetajoin] final class JoinCode(
   ): (String, String) = {
     val evaluated = ExpressionCode.evaluate(probe, task.probeOutput, read)
     val kept = new KeptColumns(ctx, task.probeOutput, probe, read)
-    def method(search: MatchSearch, probe: Seq[ExprCode], padded: Option[String]): String = {
+    def method(
+        search: MatchSearch,
+        probe: Seq[ExprCode],
+        padded: Option[String],
+        marks: Boolean
+    ) = {
       val columns = relation.newColumns()
       val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
-      val emit = consumer.emit(output(probe, columns.at(p, padded)))
+      val mark = if (marks) markText(columns, p) else ""
+      val emit = mark + consumer.emit(output(probe, columns.at(p, padded)))
       def loopTo(end: String): String = {
         val (first, next) = (search(p, end), search(s"$p + 1", end))
         val count = if (search == NoSearch) "" else "emitted += 1L;"
@@ -260,7 +272,8 @@ private[thetajoin] final class JoinCode(
            |}""".stripMargin
       )
     }
-    val ofPairs = s"$emitted = ${method(search, ofPair(kept.locals), None)}($from, $end);"
+    val ofPairs =
+      s"$emitted = ${method(search, ofPair(kept.locals), None, marks = true)}($from, $end);"
     val noPair = (if (role.padsProbe) Some(s"$from < 0") else None) ++ probeIsTail
     val loops =
       if (noPair.isEmpty) ofPairs
@@ -268,7 +281,7 @@ private[thetajoin] final class JoinCode(
         val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
         s"""
            |if (${noPair.mkString(" || ")}) {
-           |  $emitted = ${method(NoSearch, kept.locals, padded)}($from, $end);
+           |  $emitted = ${method(NoSearch, kept.locals, padded, marks = false)}($from, $end);
            |} else {
            |  $ofPairs
            |}""".stripMargin

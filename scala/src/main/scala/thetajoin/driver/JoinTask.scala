@@ -12,6 +12,7 @@ import thetajoin.condition.Safety
  * @param probeFilter a condition on probe rows alone: a row that fails it has no match
  * @param residual conjuncts that a candidate must still pass, in plan order
  * @param keysCanFail whether evaluating a probe key can raise an error that is held; such a row meets every build row
+ * @param marks set if build rows are marked while pairs come out: by which number of a join among [[TaskMarks]]
  */
 final case class JoinTask(
     role: JoinRole,
@@ -21,7 +22,8 @@ final case class JoinTask(
     probeKeys: Seq[Expression],
     probeFilter: Option[Expression],
     residual: Seq[Expression],
-    keysCanFail: Boolean
+    keysCanFail: Boolean,
+    marks: Option[Int] = None
 ) {
 
   /**

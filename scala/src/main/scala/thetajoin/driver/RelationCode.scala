@@ -32,6 +32,16 @@ private[driver] final class RelationCode(
     )
   }
 
+  /** The marks of the running task: see [[TaskMarks]]. */
+  lazy val marks: Option[String] = task.marks.map { join =>
+    ctx.addMutableState(
+      "boolean[]",
+      "marks",
+      v => s"$v = ${TaskMarks.getClass.getName}.MODULE$$.of($join, $relation.store().rows());",
+      forceInline = true
+    )
+  }
+
   /** A [[Candidates]]. */
   val candidates: String = ctx.addMutableState(
     candidatesClass,

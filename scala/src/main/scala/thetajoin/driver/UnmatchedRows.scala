@@ -127,3 +127,17 @@ private[driver] final case class MatchedSlice(
   def raises(matchedAnywhere: Array[Long]): Boolean =
     failed != null && failed.indices.exists(i => (failed(i) & ~matchedAnywhere(i)) != 0)
 }
+
+private[driver] object MatchedSlice {
+
+  /** Of a flag for each row. */
+  def of(marks: Array[Boolean], from: Int, until: Int): MatchedSlice = {
+    val bits = new Array[Long]((until - from + 63) >> 6)
+    var p = from
+    while (p < until) {
+      if (marks(p)) bits((p - from) >> 6) |= 1L << (p - from)
+      p += 1
+    }
+    MatchedSlice(bits, null, null)
+  }
+}

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
@@ -41,7 +41,8 @@ final class BroadcastThetaJoinExec(
     override val probeFilter: Option[Expression],
     override val mode: ThetaBroadcastMode,
     val spread: Spread,
-    val sortsProbe: Boolean
+    val sortsProbe: Boolean,
+    override val marks: Option[Int] = None
 ) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
     with ThetaJoinExec {
 
@@ -49,7 +50,7 @@ final class BroadcastThetaJoinExec(
 
   // What a case class would have generated, with our fields among Spark's: copies, equality and
   // canonical forms go through these.
-  override def productArity: Int = 12
+  override def productArity: Int = 13
   override def productElement(n: Int): Any = n match {
     case 5 => indexed
     case 6 => residual
@@ -58,6 +59,7 @@ final class BroadcastThetaJoinExec(
     case 9 => mode
     case 10 => spread
     case 11 => sortsProbe
+    case 12 => marks
     case inherited => super.productElement(inherited)
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
@@ -72,14 +74,19 @@ final class BroadcastThetaJoinExec(
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
       newRight: SparkPlan
-  ): BroadcastThetaJoinExec = withChildren(newLeft, newRight)
+  ): BroadcastThetaJoinExec = changed(newLeft, newRight, joinType, marks)
 
-  private def withChildren(newLeft: SparkPlan, newRight: SparkPlan) = {
+  private def changed(
+      newLeft: SparkPlan,
+      newRight: SparkPlan,
+      newType: JoinType,
+      newMarks: Option[Int]
+  ): BroadcastThetaJoinExec = {
     val join = new BroadcastThetaJoinExec(
       newLeft,
       newRight,
       buildSide,
-      joinType,
+      newType,
       condition,
       indexed,
       residual,
@@ -87,7 +94,8 @@ final class BroadcastThetaJoinExec(
       probeFilter,
       mode,
       spread,
-      sortsProbe
+      sortsProbe,
+      newMarks
     )
     join.copyTagsFrom(this)
     join
@@ -141,15 +149,31 @@ final class BroadcastThetaJoinExec(
       BroadcastThetaJoinExec.hasPartitions(probe, sparkContext.defaultParallelism)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
-    val marks = role.buildExistence.isDefined && !mayMoveRows
-    val below = ProbeRowsExec(if (marks) MarkRowsExec(probe, build, task) else probe)
+    val marksBelow = role.buildExistence.isDefined && !mayMoveRows
+    val below = ProbeRowsExec(if (marksBelow) MarkRowsExec(probe, build, task) else probe)
     buildSide match {
-      case BuildLeft => withChildren(left, below)
-      case BuildRight => withChildren(below, right)
+      case BuildLeft => changed(left, below, joinType, marks)
+      case BuildRight => changed(below, right, joinType, marks)
     }
   }
 
-  private def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
+  /** Whether pairs come out, and then the build rows that are in none. */
+  def emitsTail: Boolean = role.pairs && role.needsMatchedBuildRows
+
+  /** The same join without those build rows, each task of which marks the others for the join of a number. */
+  def withoutTail(join: Int): BroadcastThetaJoinExec = {
+    val ofPairs = (joinType, buildSide) match {
+      case (FullOuter, BuildRight) => LeftOuter
+      case (FullOuter, BuildLeft) => RightOuter
+      case _ => Inner
+    }
+    changed(left, right, ofPairs, Some(join))
+  }
+
+  /** Those build rows. */
+  def tailOnly(input: TailInput): TailRowsExec = TailRowsExec(output, task, input)
+
+  private[exec] def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
 
   /** The partitions that the join runs on: probe rows, then those that emit build rows by themselves. */
   private def joinInput(broadcast: Broadcast[ThetaRelation]): RDD[InternalRow] = {
@@ -206,9 +230,12 @@ final class BroadcastThetaJoinExec(
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
-  override protected def sortsBatches(relation: ThetaRelation): Boolean =
-    sortsProbe && role.buildExistence.isEmpty &&
+  override protected def batchBounds(relation: ThetaRelation): Option[Int] =
+    if (
+      sortsProbe && role.buildExistence.isEmpty &&
       relation.index.bytes >= Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
+    ) Some(mode.spec.bounds)
+    else None
 
   private def source(): TaskSource = {
     val broadcast = relation()

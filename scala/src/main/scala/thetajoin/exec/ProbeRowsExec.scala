@@ -9,6 +9,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 
+import thetajoin.driver.TaskMarks
+
 /**
  * Ends the generated stage below a join, so that the join owns its loop over probe rows: it can then stop after any
  * row of its output, spread its input over partitions, and append build rows.
@@ -50,6 +52,14 @@ object IsolateProbe extends Rule[SparkPlan] {
         case side: CodegenSupport => ProbeRowsExec(isolate(side, consumedInPlace = false))
         case side => isolate(side, consumedInPlace = false)
       }
+    case PairAggregateExec.OverPairs(aggregate, join: BroadcastThetaJoinExec) if join.emitsTail =>
+      val input = new TailInput(TaskMarks.newJoin())
+      val pairs = isolate(join.withoutTail(input.join), consumedInPlace = true)
+      PairsThenTailExec(
+        PairAggregateExec(aggregate, pairs),
+        PairAggregateExec(aggregate, join.tailOnly(input)),
+        input
+      )
     case PairAggregateExec.OverPairs(aggregate, join) =>
       PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = isGenerated(plan)))

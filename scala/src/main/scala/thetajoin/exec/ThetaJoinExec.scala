@@ -1,24 +1,18 @@
 package thetajoin.exec
 
-import scala.annotation.unused
-import scala.collection.mutable
-
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import thetajoin.accelerator.KeyErrors
 import thetajoin.condition.Safety
 import thetajoin.driver._
 import thetajoin.rowstore.ThetaRelation
 
-/** What our join nodes share: how they are told, and how the driver is put into a generated stage. */
-trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
+/** What our join nodes share: what they join by, and how that is told. */
+trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   def buildSide: BuildSide
 
   /** How the build side becomes a relation. */
@@ -33,6 +27,9 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
   /** See [[JoinTask]]. */
   def probeKeys: Seq[Expression]
   def probeFilter: Option[Expression]
+
+  /** See [[JoinTask]]. */
+  def marks: Option[Int] = None
 
   protected final def probe: SparkPlan = buildSide match {
     case BuildLeft => right
@@ -54,14 +51,13 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
       probeKeys,
       probeFilter,
       residual,
-      keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !probeKeys.forall(Safety.cannotFail)
+      keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !probeKeys.forall(Safety.cannotFail),
+      marks
     )
   }
 
   /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
   final def emitsPairs: Boolean = !task.role.oneRowAtMost
-
-  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 
   override def stringArgs: Iterator[Any] =
     Iterator(
@@ -109,65 +105,6 @@ trait ThetaJoinExec extends BaseJoinExec with CodegenSupport {
       indexBytes += relation.bytes
       buildTime += relation.buildNanos
     }
-  }
-
-  protected def interpreted(rows: RDD[InternalRow], source: TaskSource): RDD[InternalRow] = {
-    val (joinTask, joinMetrics) = (task, metrics)
-    rows.mapPartitionsWithIndex { (partition, probe) =>
-      new InterpretedJoin(joinTask, source.relation(probe), joinMetrics, partition).run(probe)
-    }
-  }
-
-  /** A loop over the rows of the stage's first input. */
-  protected def produceOwnLoop(ctx: CodegenContext, source: RelationSource): String = {
-    val input = ctx.addMutableState(
-      "scala.collection.Iterator",
-      "input",
-      v => s"$v = inputs[0];",
-      forceInline = true
-    )
-    val stop = if (parent.needStopCheck) Some("shouldStop()") else None
-    val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
-    joinCode(ctx, source).ownLoop(input, consumer(ctx), stop, goesOn)
-  }
-
-  @transient private lazy val fused = mutable.ArrayBuffer.empty[JoinCode]
-
-  /**
-   * The loop of the probe side, which calls [[consumeFused]], and what follows it. It may call it for each of several loops, as a union
-   * does, or not at all.
-   */
-  protected def produceFused(ctx: CodegenContext, probe: SparkPlan): String = {
-    fused.clear()
-    val loop = probe.asInstanceOf[CodegenSupport].produce(ctx, this)
-    (loop +: fused.map(_.afterFused)).mkString("\n")
-  }
-
-  /** Within the loop of the probe side. */
-  protected def consumeFused(
-      ctx: CodegenContext,
-      source: RelationSource,
-      input: Seq[ExprCode]
-  ): String = {
-    val code = joinCode(ctx, source)
-    fused += code
-    code.fused(input, consumer(ctx))
-  }
-
-  /** Whether probe rows of this stage are sorted in batches. */
-  protected def sortsBatches(@unused relation: ThetaRelation): Boolean = false
-
-  private def joinCode(ctx: CodegenContext, source: RelationSource): JoinCode = {
-    val batchBounds = if (sortsBatches(source.sample)) Some(mode.spec.bounds) else None
-    new JoinCode(ctx, task, source, batchBounds, metricTerm(ctx, _))
-  }
-
-  private def consumer(ctx: CodegenContext): RowConsumer = parent match {
-    case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))
-    case _ =>
-      new RowConsumer {
-        override def emit(row: Seq[ExprCode]): String = consume(ctx, row)
-      }
   }
 }
 

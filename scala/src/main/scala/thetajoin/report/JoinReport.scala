@@ -91,7 +91,8 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     }
     JoinReport(
       number,
-      exec.joinType.toString,
+      // A node may leave a part of the join to another one.
+      logical.map(_.joinType).getOrElse(exec.joinType).toString,
       condition.map(sql).getOrElse("true"),
       outcome,
       decision.losers,

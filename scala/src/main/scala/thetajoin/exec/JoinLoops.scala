@@ -1,0 +1,77 @@
+package thetajoin.exec
+
+import scala.annotation.unused
+import scala.collection.mutable
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
+
+import thetajoin.driver._
+import thetajoin.rowstore.ThetaRelation
+
+/** How the driver is put into a generated stage, or run without one. */
+trait JoinLoops extends CodegenSupport {
+  protected def task: JoinTask
+
+  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
+
+  protected def interpreted(rows: RDD[InternalRow], source: TaskSource): RDD[InternalRow] = {
+    val (joinTask, joinMetrics) = (task, metrics)
+    rows.mapPartitionsWithIndex { (partition, probe) =>
+      new InterpretedJoin(joinTask, source.relation(probe), joinMetrics, partition).run(probe)
+    }
+  }
+
+  /** A loop over the rows of the stage's first input. */
+  protected def produceOwnLoop(ctx: CodegenContext, source: RelationSource): String = {
+    val input = ctx.addMutableState(
+      "scala.collection.Iterator",
+      "input",
+      v => s"$v = inputs[0];",
+      forceInline = true
+    )
+    val stop = if (parent.needStopCheck) Some("shouldStop()") else None
+    val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
+    joinCode(ctx, source).ownLoop(input, consumer(ctx), stop, goesOn)
+  }
+
+  @transient private lazy val fused = mutable.ArrayBuffer.empty[JoinCode]
+
+  /**
+   * The loop of the probe side, which calls [[consumeFused]], and what follows it. It may call it for each of several loops, as a union
+   * does, or not at all.
+   */
+  protected def produceFused(ctx: CodegenContext, probe: SparkPlan): String = {
+    fused.clear()
+    val loop = probe.asInstanceOf[CodegenSupport].produce(ctx, this)
+    (loop +: fused.map(_.afterFused)).mkString("\n")
+  }
+
+  /** Within the loop of the probe side. */
+  protected def consumeFused(
+      ctx: CodegenContext,
+      source: RelationSource,
+      input: Seq[ExprCode]
+  ): String = {
+    val code = joinCode(ctx, source)
+    fused += code
+    code.fused(input, consumer(ctx))
+  }
+
+  /** If probe rows of this stage are sorted in batches: by how many of the last keys. */
+  protected def batchBounds(@unused relation: ThetaRelation): Option[Int] = None
+
+  private def joinCode(ctx: CodegenContext, source: RelationSource): JoinCode =
+    new JoinCode(ctx, task, source, batchBounds(source.sample), metricTerm(ctx, _))
+
+  private def consumer(ctx: CodegenContext): RowConsumer = parent match {
+    case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))
+    case _ =>
+      new RowConsumer {
+        override def emit(row: Seq[ExprCode]): String = consume(ctx, row)
+      }
+  }
+}
