@@ -235,8 +235,8 @@ _RANGES = (
     # Neither side is small enough to broadcast.
     RangeQuery(
         name="grouped_both",
-        left=_grouped_points(5_000_000, 50_000),
-        right=_grouped_intervals(5_000_000, 50_000),
+        left=_grouped_points(3_000_000, 30_000),
+        right=_grouped_intervals(3_000_000, 30_000),
         condition=_IN_GROUP,
     ),
     RangeQuery(
