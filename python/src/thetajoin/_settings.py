@@ -66,11 +66,12 @@ Default: ``true``. Since 0.1.0.
 
 SHUFFLE_MAX_PARTITION_BYTES: Final = "spark.thetajoin.shuffle.maxPartitionBytes"
 """The most bytes of build rows that a partition may have where both sides of a join with equal
-keys are large: by estimate, and under adaptive execution by what the shuffle has written.
-Above it Spark's sorted join is kept, which can spill; more shuffle partitions make them
-smaller. Lower it where executors run short of memory; 0 leaves all such joins to Spark.
+keys are large: by estimate, and under adaptive execution by what the shuffle has written. To
+build its index takes up to three times that in a task. Above it Spark's sorted join is kept,
+which can spill; more shuffle partitions make them smaller. Lower it where executors run short
+of memory; 0 leaves all such joins to Spark.
 
-Default: ``64m``. Since 0.1.0.
+Default: ``128m``. Since 0.1.0.
 """
 
 SORT_PROBE_MIN_INDEX_BYTES: Final = "spark.thetajoin.sortProbe.minIndexBytes"

@@ -54,12 +54,12 @@ object Settings {
 
   val ShuffleMaxPartitionBytes: Setting = Setting(
     "spark.thetajoin.shuffle.maxPartitionBytes",
-    "64m",
+    "128m",
     "0.1.0",
     "The most bytes of build rows that a partition may have where both sides of a join with equal keys are large: by " +
-      "estimate, and under adaptive execution by what the shuffle has written. Above it Spark's sorted join is kept, which " +
-      "can spill; more shuffle partitions make them smaller. Lower it where executors run short of memory; 0 leaves " +
-      "all such joins to Spark."
+      "estimate, and under adaptive execution by what the shuffle has written. To build its index takes up to three times " +
+      "that in a task. Above it Spark's sorted join is kept, which can spill; more shuffle partitions make them smaller. " +
+      "Lower it where executors run short of memory; 0 leaves all such joins to Spark."
   )
 
   val written: Seq[Setting] =

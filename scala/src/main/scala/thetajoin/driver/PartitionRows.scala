@@ -11,13 +11,13 @@ class PartitionRows(val relation: ThetaRelation, val join: Int, probe: Iterator[
   override def next(): InternalRow = probe.next()
 }
 
-/** The same, where the build rows that match none of the probe rows follow those: each row is looked at on its way. */
+/** The same, where the build rows that match none of the probe rows follow those: each row is looked at on its way. No error
+ * is held back, as in existence joins. */
 final class MarkedPartitionRows(
     relation: ThetaRelation,
     join: Int,
     probe: Iterator[InternalRow],
-    marker: MatchMarker,
-    emits: Existence
+    marker: MatchMarker
 ) extends PartitionRows(relation, join, probe)
     with EndsWithTail {
   private val unmatched = new UnmatchedRows(relation.store.rows)
@@ -37,6 +37,6 @@ final class MarkedPartitionRows(
 
   override def tail: BuildTail = {
     val rows = relation.store.rows
-    new BuildTail(unmatched.slice(0, rows).matched, 0, rows, emits)
+    new BuildTail(unmatched.slice(0, rows).matched, 0, rows, Existence.Unmatched)
   }
 }

@@ -34,10 +34,12 @@ private[driver] final class RelationCode(
 
   /** The marks of the running task: see [[TaskMarks]]. */
   lazy val marks: Option[String] = task.marks.map { join =>
+    val number = ctx.addReferenceObj("join", Int.box(join))
     ctx.addMutableState(
       "boolean[]",
       "marks",
-      v => s"$v = ${TaskMarks.getClass.getName}.MODULE$$.of($join, $relation.store().rows());",
+      v =>
+        s"$v = ${TaskMarks.getClass.getName}.MODULE$$.of($number.intValue(), $relation.store().rows());",
       forceInline = true
     )
   }

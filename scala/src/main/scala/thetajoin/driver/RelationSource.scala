@@ -66,9 +66,13 @@ private[thetajoin] final class PartitionSource(
   override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
     attribute.nullable
 
-  override def term(ctx: CodegenContext): String =
-    // A stage may be made of several joins' code, of which each partition runs one: see UnionExec.
-    s"${classOf[PartitionSource].getName}.ofPartition(inputs[0], $join, ${ctx.addReferenceObj("noRows", sample)})"
+  override def term(ctx: CodegenContext): String = {
+    // A stage may be made of several joins' code, of which each partition runs one: see UnionExec. The same code serves the
+    // query when it is run again, as another join.
+    val (id, noRows) =
+      (ctx.addReferenceObj("join", Int.box(join)), ctx.addReferenceObj("noRows", sample))
+    s"${classOf[PartitionSource].getName}.ofPartition(inputs[0], $id.intValue(), $noRows)"
+  }
 
   /** One partition's index may be of another class than the next one's. */
   override def indexClass(index: JoinIndex, contract: Class[_]): Class[_] = contract

@@ -90,17 +90,7 @@ final class UnmatchedRows(rows: Int) {
     val words = (until - from + 63) >> 6
     val held = if (failed == null) null
     else java.util.Arrays.copyOfRange(failed, from >> 6, (from >> 6) + words)
-    MatchedSlice(matchedBits(from, until), held, firstError)
-  }
-
-  private def matchedBits(from: Int, until: Int): Array[Long] = {
-    val bits = new Array[Long]((until - from + 63) >> 6)
-    var p = from
-    while (p < until) {
-      if (skip(p) != p) bits((p - from) >> 6) |= 1L << p
-      p += 1
-    }
-    bits
+    MatchedSlice(MatchedSlice.bits(from, until)(p => skip(p) != p), held, firstError)
   }
 }
 
@@ -131,13 +121,16 @@ private[driver] final case class MatchedSlice(
 private[driver] object MatchedSlice {
 
   /** Of a flag for each row. */
-  def of(marks: Array[Boolean], from: Int, until: Int): MatchedSlice = {
+  def of(marks: Array[Boolean], from: Int, until: Int): MatchedSlice =
+    MatchedSlice(bits(from, until)(marks(_)), null, null)
+
+  def bits(from: Int, until: Int)(isMatched: Int => Boolean): Array[Long] = {
     val bits = new Array[Long]((until - from + 63) >> 6)
     var p = from
     while (p < until) {
-      if (marks(p)) bits((p - from) >> 6) |= 1L << (p - from)
+      if (isMatched(p)) bits((p - from) >> 6) |= 1L << (p - from)
       p += 1
     }
-    MatchedSlice(bits, null, null)
+    bits
   }
 }

@@ -27,6 +27,7 @@ import thetajoin.rowstore.ThetaRelation
  * @param condition the whole condition as Spark wrote it
  * @param indexed the conjuncts that the index answers
  * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
+ * @param marks see [[JoinTask]]
  * @param sortsProbe whether probe rows come in sorted batches, if the index turns out to be large
  */
 final class BroadcastThetaJoinExec(
@@ -160,14 +161,16 @@ final class BroadcastThetaJoinExec(
   /** Whether pairs come out, and then the build rows that are in none. */
   def emitsTail: Boolean = role.pairs && role.needsMatchedBuildRows
 
-  /** The same join without those build rows, each task of which marks the others for the join of a number. */
-  def withoutTail(join: Int): BroadcastThetaJoinExec = {
+  def newTailInput(): TailInput = new TailInput(TaskMarks.newJoin(), build)
+
+  /** The same join without those build rows, each task of which marks the others. */
+  def withoutTail(input: TailInput): BroadcastThetaJoinExec = {
     val ofPairs = (joinType, buildSide) match {
       case (FullOuter, BuildRight) => LeftOuter
       case (FullOuter, BuildLeft) => RightOuter
       case _ => Inner
     }
-    changed(left, right, ofPairs, Some(join))
+    changed(left, right, ofPairs, Some(input.join))
   }
 
   /** Those build rows. */

@@ -3,8 +3,8 @@ package thetajoin.exec
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.{RDD, UnionRDD}
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.execution._
 
 import thetajoin.driver._
@@ -49,8 +49,9 @@ final case class PairsThenTailExec(pairs: SparkPlan, tail: SparkPlan, input: Tai
  * What [[PairsThenTailExec]] hands to the [[TailRowsExec]] below it, which may be a copy of the one that it was made with.
  *
  * @param join the number of the join among [[TaskMarks]]
+ * @param build its build side, for code that is shown and not run
  */
-final class TailInput(val join: Int) extends Serializable {
+final class TailInput(val join: Int, @transient build: SparkPlan) extends Serializable {
   @transient @volatile private var partitions: RDD[InternalRow] = _
   @transient @volatile private var broadcast: Broadcast[ThetaRelation] = _
 
@@ -61,7 +62,8 @@ final class TailInput(val join: Int) extends Serializable {
 
   /** Partitions of [[BuildTail]]. */
   def tail: RDD[InternalRow] = partitions
-  def relation: Broadcast[ThetaRelation] = broadcast
+  def relation: Broadcast[ThetaRelation] =
+    if (broadcast == null) build.executeBroadcast() else broadcast
 }
 
 /** The build rows of a join that have no match, with nulls for the probe side. */
@@ -70,7 +72,6 @@ final case class TailRowsExec(output: Seq[Attribute], joined: JoinTask, input: T
     with JoinLoops {
   override def nodeName: String = "TailRows"
   override protected def stringArgs: Iterator[Any] = Iterator.empty
-  override def producedAttributes: AttributeSet = outputSet
 
   override protected def task: JoinTask = joined
 

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, QueryStageExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-
-import thetajoin.driver.TaskMarks
+import org.apache.spark.sql.execution.exchange.Exchange
 
 /**
  * Ends the generated stage below a join, so that the join owns its loop over probe rows: it can then stop after any
@@ -49,12 +49,14 @@ object IsolateProbe extends Rule[SparkPlan] {
       if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop else below
     case join: ShuffledThetaJoinExec =>
       join.mapChildren {
-        case side: CodegenSupport => ProbeRowsExec(isolate(side, consumedInPlace = false))
-        case side => isolate(side, consumedInPlace = false)
+        case side @ (_: Exchange | _: QueryStageExec | _: AQEShuffleReadExec) =>
+          isolate(side, consumedInPlace = false)
+        case ended: ProbeRowsExec => ended
+        case side => ProbeRowsExec(isolate(side, consumedInPlace = false))
       }
     case PairAggregateExec.OverPairs(aggregate, join: BroadcastThetaJoinExec) if join.emitsTail =>
-      val input = new TailInput(TaskMarks.newJoin())
-      val pairs = isolate(join.withoutTail(input.join), consumedInPlace = true)
+      val input = join.newTailInput()
+      val pairs = isolate(join.withoutTail(input), consumedInPlace = true)
       PairsThenTailExec(
         PairAggregateExec(aggregate, pairs),
         PairAggregateExec(aggregate, join.tailOnly(input)),

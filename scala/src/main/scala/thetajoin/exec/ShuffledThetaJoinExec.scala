@@ -51,8 +51,7 @@ final case class ShuffledThetaJoinExec(
 
   /** Probe rows, each partition with its relation. */
   private def partitions(): RDD[InternalRow] = {
-    val (ofBuild, built, join, emits) =
-      (mode, partitionBuilt, id, BuildTailRdd.emits(task.role))
+    val (ofBuild, built, join) = (mode, partitionBuilt, id)
     val marker =
       if (task.role.needsMatchedBuildRows)
         Some(MatchMarker.factory(task, sample, conf.wholeStageEnabled))
@@ -64,7 +63,7 @@ final case class ShuffledThetaJoinExec(
         case None => new PartitionRows(relation, join, rows)
         case Some(factory) =>
           val ofTask = factory.newMarker(relation, TaskContext.getPartitionId())
-          new MarkedPartitionRows(relation, join, rows, ofTask, emits)
+          new MarkedPartitionRows(relation, join, rows, ofTask)
       }
     }
   }

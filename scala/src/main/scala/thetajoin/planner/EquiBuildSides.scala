@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
@@ -56,8 +55,11 @@ private[planner] object EquiBuildSides {
     val most =
       if (comparisons < 2 || !mayBroadcast(join, conf) || hasBuckets(join)) BigInt(-1)
       else BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor
-    def isSmall(side: BuildSide) =
-      fits(join, side, conf) || BuildSides.built(join, side).stats.sizeInBytes <= most
+    def isSmall(side: BuildSide) = {
+      val stats = BuildSides.built(join, side).stats
+      // A side that has been shuffled is indexed by all cores, and need not move again.
+      fits(join, side, conf) || (!stats.isRuntime && stats.sizeInBytes <= most)
+    }
     val preferred = BuildSides.preferred(join)
     val small = broadcastable(join, Seq(preferred)).filter(isSmall)
     BuildSides.hinted(join).orElse(small.headOption) match {
@@ -129,14 +131,7 @@ private[planner] object EquiBuildSides {
   private val MinPartitions = BigInt(8)
 
   /** Whether Spark may join bucket by bucket and shuffle nothing. */
-  private def hasBuckets(join: Join): Boolean = join.exists {
-    case scan: LogicalRelation =>
-      scan.relation match {
-        case files: HadoopFsRelation => files.bucketSpec.isDefined
-        case _ => false
-      }
-    case _ => false
-  }
+  private def hasBuckets(join: Join): Boolean = Partitions.buckets(join).nonEmpty
 
   /** Whether Spark prunes partitions of a side by a join's keys, for which it wants a broadcast of its own. */
   private def prunesPartitions(side: LogicalPlan): Boolean =

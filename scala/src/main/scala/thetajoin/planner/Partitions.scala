@@ -1,26 +1,25 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, RepartitionByExpression}
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 /** How large the partitions of a side are that is shuffled by a join's keys. */
 private[planner] object Partitions {
 
-  /** Bytes of the largest that is not going to be split: as written if the shuffle has run, else the mean by estimate. */
+  /** Bytes of the largest: as written if the shuffles have run, else the mean by estimate. */
   def largest(join: Join, side: BuildSide, conf: SQLConf): BigInt = {
     val plan = BuildSides.built(join, side)
     val size = plan.stats.sizeInBytes
     written(plan).filter(_.exists(_ > 0)) match {
-      case None => size / conf.numShufflePartitions
+      case None => size / fewest(plan, conf)
       case Some(partitions) =>
-        val isSplit: Long => Boolean =
-          if (maySplit(join.joinType, side)) isSkewed(partitions, conf) else _ => false
-        val largest = partitions.iterator.filterNot(isSplit).maxOption.getOrElse(0L)
+        val probed = BuildSides.built(join, if (side == BuildLeft) BuildRight else BuildLeft)
+        val others = written(probed).map(_.sum).getOrElse(0L)
         // What is written is compressed.
-        size * largest / partitions.sum
+        size * math.max(partitions.max, merged(partitions.sum, others, conf)) / partitions.sum
     }
   }
 
@@ -30,20 +29,25 @@ private[planner] object Partitions {
     case _ => None
   }
 
-  /** Whether adaptive execution may split a partition of the built side, and join each piece with the whole partition of the other. */
-  private def maySplit(joinType: JoinType, side: BuildSide): Boolean = (joinType, side) match {
-    case (_: InnerLike, _) => true
-    case (LeftOuter, BuildLeft) | (RightOuter, BuildRight) => true
-    case _ => false
-  }
+  /** The built part of what adaptive execution merges small partitions into. */
+  private def merged(built: Long, probed: Long, conf: SQLConf): Long =
+    if (!conf.coalesceShufflePartitionsEnabled) 0L
+    else {
+      val advised = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
+      math.min(built, (BigInt(advised) * built / (built + probed)).toLong)
+    }
 
-  /** As adaptive execution has it. */
-  private def isSkewed(partitions: Array[Long], conf: SQLConf): Long => Boolean = {
-    val median = partitions.sorted.apply(partitions.length / 2)
-    val threshold = math.max(
-      conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD),
-      (median * conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_FACTOR)).toLong
-    )
-    bytes => conf.getConf(SQLConf.SKEW_JOIN_ENABLED) && bytes > threshold
-  }
+  /** A side that is partitioned already may stay so. */
+  private def fewest(plan: LogicalPlan, conf: SQLConf): Int =
+    (conf.numShufflePartitions +: (buckets(plan) ++ plan.collect {
+      case repartition: RepartitionByExpression => repartition.optNumPartitions
+    }.flatten)).min
+
+  /** The numbers of buckets of the tables of a plan that have some. */
+  def buckets(plan: LogicalPlan): Seq[Int] = plan.collect { case scan: LogicalRelation =>
+    scan.relation match {
+      case files: HadoopFsRelation => files.bucketSpec.map(_.numBuckets)
+      case _ => None
+    }
+  }.flatten
 }

@@ -147,7 +147,10 @@ object Planner {
     val side = placement.buildSide
     val (ofBuild, ofProbe) =
       shape.conjuncts.collect { case o: OneSided => o }.partition(_.side == side)
-    val checked = offer.checked(paired(shape))
+    // Spark tests equal keys before all else, and an error of another conjunct counts only where they are equal.
+    val (ofKeys, others) =
+      offer.checked(paired(shape)).partition(c => shape.equiKeys.exists(_.source == c.source))
+    val checked = ofKeys ++ others
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
     val estimate = estimated(join, side)
     Choice(

@@ -1,6 +1,6 @@
 package thetajoin.exec
 
-import org.apache.spark.sql.execution.{RangeExec, SparkPlan}
+import org.apache.spark.sql.execution.{CodegenMode, RangeExec, SparkPlan}
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -93,6 +93,16 @@ class PairsThenTailExecSuite extends AnyFunSuite with SharedSession {
         }
       }
     }
+  }
+
+  test("generated code can be shown before the query has run") {
+    for (adaptive <- Seq("true", "false"))
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        val query = spark.sql(preserving.head + "t BETWEEN lo AND hi")
+        val code = query.queryExecution.explainString(CodegenMode)
+        if (adaptive == "false") assert(code.contains("TailRows"))
+        assert(query.collect().length == 1)
+      }
   }
 
   test("with grouping keys, or rows that leave the stage, the probe side is read again") {

@@ -94,25 +94,26 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("partitions that turn out to be too large are Spark's, unless they will be split") {
+  test("partitions that turn out to be too large are Spark's") {
     val limit = Settings.ShuffleMaxPartitionBytes.key
-    val split = Seq(
-      "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "3k",
-      "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "1",
-      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "3k"
-    )
-    // By estimate a partition of spans has 9 KB, and that of the frequent key has more.
-    withConf(limit -> "20k") {
-      val first = spark.sql(query("JOIN")).queryExecution.executedPlan
-      assert(joins(first).size == 1)
-      val plan = assertSame(query("JOIN"))
-      assert(collect(plan) { case j: SortMergeJoinExec => j }.size == 1)
-      withConf(split: _*) {
-        val Seq(join) = joins(assertSame(query("JOIN"), "interval")): @unchecked
-        assert(join.isSkewJoin)
-        assertSame(query("LEFT JOIN"))
+    // By estimate a partition of spans has 8 KB; that of the frequent key has more, and so have all together.
+    for (merges <- Seq("true", "false"))
+      withConf(limit -> "20k", "spark.sql.adaptive.coalescePartitions.enabled" -> merges) {
+        assert(joins(spark.sql(query("JOIN")).queryExecution.executedPlan).size == 1)
+        val plan = assertSame(query("JOIN"))
+        assert(collect(plan) { case j: SortMergeJoinExec => j }.size == 1)
       }
-    }
+    withConf(limit -> "7k", "spark.sql.adaptive.enabled" -> "false")(assertSame(query("JOIN")))
+  }
+
+  test("buckets that are too large are Spark's") {
+    spark.table("spans").write.bucketBy(2, "k").mode("overwrite").saveAsTable("few_spans")
+    try
+      withConf(
+        Settings.ShuffleMaxPartitionBytes.key -> "5k",
+        "spark.sql.shuffle.partitions" -> "500"
+      )(assertSame(query("JOIN", right = "few_spans")))
+    finally spark.sql("DROP TABLE few_spans")
   }
 
   test("EXPLAIN shows the join before it has run") {
