@@ -1,5 +1,7 @@
 package thetajoin
 
+import scala.util.Try
+
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -49,6 +51,18 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
   protected def executed(query: DataFrame): SparkPlan = {
     query.collect()
     query.queryExecution.executedPlan
+  }
+
+  /** How many rows a query gives to a thread that has no session. */
+  protected def countWithoutSession(query: DataFrame): Long = {
+    var counted = Try(0L)
+    val thread = new Thread(() => {
+      SparkSession.clearActiveSession()
+      counted = Try(query.queryExecution.toRdd.count())
+    })
+    thread.start()
+    thread.join()
+    counted.get
   }
 
   protected def thetaJoins(plan: SparkPlan): Seq[ThetaJoinExec] =

@@ -94,8 +94,8 @@ private[thetajoin] final class JoinCode(
   }
 
   /**
-   * A loop over the rows of `input`, an iterator of probe rows that [[EndsWithTail]] if build rows come out by themselves. It is left after a row if `stop`
-   * holds, and goes on from there when entered again.
+   * A loop over the rows of `input`, an iterator of probe rows that [[EndsWithTail]] if build rows come out by themselves. It is left
+   * after a row if `stop` holds, and goes on from there when entered again.
    */
   def ownLoop(
       input: String,
@@ -208,26 +208,24 @@ private[thetajoin] final class JoinCode(
          |  return;
          |}""".stripMargin
     }.getOrElse("")
-    val mark = padded.fold(markText(columns, p))(flag => s"if (!$flag) { ${markText(columns, p)} }")
     val loop =
       s"""
          |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
          |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(s"$p + 1", end)}) {
          |  $emitted += 1L;
-         |  $mark
          |  ${consumer.emit(output(probe, columns.at(p, padded)))}
          |  $leave
          |}""".stripMargin
     s"${columns.declareLocals}\n$loop"
   }
 
-  /** Marks the build row at a place, if that is asked for. */
+  /** Marks the build row at a place, if that is asked for: under an aggregate, whose pairs are taken in methods. */
   private def markText(columns: BuildColumns, place: String): String =
     relation.marks.map(marks => s"$marks[${columns.positionOf(place)}] = true;\n").mkString
 
   /**
-   * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles a loop in place from its
-   * middle on and with an uncertain result. A run of pairs, and one that is no pair (the padded row, or build rows by
+   * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles a loop in
+   * place from its middle on and with an uncertain result. A run of pairs, and one that is no pair (the padded row, or build rows by
    * themselves) have methods of their own: columns are null in the second only.
    */
   private def loopMethods(

@@ -11,8 +11,10 @@ class PartitionRows(val relation: ThetaRelation, val join: Int, probe: Iterator[
   override def next(): InternalRow = probe.next()
 }
 
-/** The same, where the build rows that match none of the probe rows follow those: each row is looked at on its way. No error
- * is held back, as in existence joins. */
+/**
+ * The same, where the build rows that match none of the probe rows follow those: each row is looked at on its way. No error is held
+ * back, as it is in existence joins.
+ */
 final class MarkedPartitionRows(
     relation: ThetaRelation,
     join: Int,

@@ -27,6 +27,14 @@ private[thetajoin] sealed trait RelationSource {
   def indexClass(index: JoinIndex, contract: Class[_]): Class[_]
 }
 
+/** Each task has its own, made of other rows than the sample. */
+private[driver] sealed trait OwnRelation extends RelationSource {
+  override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
+    attribute.nullable
+
+  override def indexClass(index: JoinIndex, contract: Class[_]): Class[_] = contract
+}
+
 /** Where a task finds it. */
 private[thetajoin] sealed trait TaskSource extends RelationSource with Serializable {
 
@@ -57,14 +65,12 @@ private[thetajoin] final class PartitionSource(
     override val sample: ThetaRelation,
     join: Int,
     keyErrors: KeyErrors
-) extends TaskSource {
+) extends TaskSource
+    with OwnRelation {
   override def relation(probe: Iterator[InternalRow]): ThetaRelation =
     probe.asInstanceOf[PartitionRows].relation
 
   override def mayHaveAlways: Boolean = keyErrors == KeyErrors.Held
-
-  override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
-    attribute.nullable
 
   override def term(ctx: CodegenContext): String = {
     // A stage may be made of several joins' code, of which each partition runs one: see UnionExec. The same code serves the
@@ -73,9 +79,6 @@ private[thetajoin] final class PartitionSource(
       (ctx.addReferenceObj("join", Int.box(join)), ctx.addReferenceObj("noRows", sample))
     s"${classOf[PartitionSource].getName}.ofPartition(inputs[0], $id.intValue(), $noRows)"
   }
-
-  /** One partition's index may be of another class than the next one's. */
-  override def indexClass(index: JoinIndex, contract: Class[_]): Class[_] = contract
 }
 
 private[thetajoin] object PartitionSource {
@@ -93,14 +96,8 @@ private[thetajoin] object PartitionSource {
 
 /** Each task puts its own in the place that the sample has among the references of the code. */
 private[driver] final class ReferenceSource(override val sample: ThetaRelation)
-    extends RelationSource {
-
+    extends OwnRelation {
   override def mayHaveAlways: Boolean = true
 
-  override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
-    attribute.nullable
-
   override def term(ctx: CodegenContext): String = ctx.addReferenceObj("joinRelation", sample)
-
-  override def indexClass(index: JoinIndex, contract: Class[_]): Class[_] = contract
 }

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.spark.TaskContext
 
 /**
- * The build rows that the running task has found a match for while it gave pairs: a flag for each, for each join that asks for it. A flag is set by a
- * store alone, where bits of one word would wait for each other.
+ * The build rows that the running task has found a match for while it gave pairs: a flag for each, for each join that asks for it. A
+ * flag is set by a store alone, where bits of one word would wait for each other.
  */
 object TaskMarks {
   private val lastJoin = new AtomicInteger

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
@@ -75,19 +75,18 @@ final class BroadcastThetaJoinExec(
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
       newRight: SparkPlan
-  ): BroadcastThetaJoinExec = changed(newLeft, newRight, joinType, marks)
+  ): BroadcastThetaJoinExec = changed(newLeft, newRight, marks)
 
   private def changed(
       newLeft: SparkPlan,
       newRight: SparkPlan,
-      newType: JoinType,
       newMarks: Option[Int]
   ): BroadcastThetaJoinExec = {
     val join = new BroadcastThetaJoinExec(
       newLeft,
       newRight,
       buildSide,
-      newType,
+      joinType,
       condition,
       indexed,
       residual,
@@ -153,8 +152,8 @@ final class BroadcastThetaJoinExec(
     val marksBelow = role.buildExistence.isDefined && !mayMoveRows
     val below = ProbeRowsExec(if (marksBelow) MarkRowsExec(probe, build, task) else probe)
     buildSide match {
-      case BuildLeft => changed(left, below, joinType, marks)
-      case BuildRight => changed(below, right, joinType, marks)
+      case BuildLeft => changed(left, below, marks)
+      case BuildRight => changed(below, right, marks)
     }
   }
 
@@ -164,14 +163,8 @@ final class BroadcastThetaJoinExec(
   def newTailInput(): TailInput = new TailInput(TaskMarks.newJoin(), build)
 
   /** The same join without those build rows, each task of which marks the others. */
-  def withoutTail(input: TailInput): BroadcastThetaJoinExec = {
-    val ofPairs = (joinType, buildSide) match {
-      case (FullOuter, BuildRight) => LeftOuter
-      case (FullOuter, BuildLeft) => RightOuter
-      case _ => Inner
-    }
-    changed(left, right, ofPairs, Some(input.join))
-  }
+  def withoutTail(input: TailInput): BroadcastThetaJoinExec =
+    changed(left, right, Some(input.join))
 
   /** Those build rows. */
   def tailOnly(input: TailInput): TailRowsExec = TailRowsExec(output, task, input)

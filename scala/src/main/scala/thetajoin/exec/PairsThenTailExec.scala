@@ -67,13 +67,11 @@ final class TailInput(val join: Int, @transient build: SparkPlan) extends Serial
 }
 
 /** The build rows of a join that have no match, with nulls for the probe side. */
-final case class TailRowsExec(output: Seq[Attribute], joined: JoinTask, input: TailInput)
+final case class TailRowsExec(output: Seq[Attribute], task: JoinTask, input: TailInput)
     extends LeafExecNode
     with JoinLoops {
   override def nodeName: String = "TailRows"
   override protected def stringArgs: Iterator[Any] = Iterator.empty
-
-  override protected def task: JoinTask = joined
 
   private def source: TaskSource = new BroadcastSource(input.relation)
 
@@ -84,5 +82,5 @@ final case class TailRowsExec(output: Seq[Attribute], joined: JoinTask, input: T
   override protected def doProduce(ctx: CodegenContext): String = produceOwnLoop(ctx, source)
 
   override protected def doCanonicalize(): SparkPlan =
-    copy(output.map(_.canonicalized.asInstanceOf[Attribute]), joined = null, input = null)
+    copy(output.map(_.canonicalized.asInstanceOf[Attribute]), task = null, input = null)
 }

@@ -28,7 +28,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   def probeKeys: Seq[Expression]
   def probeFilter: Option[Expression]
 
-  /** See [[JoinTask]]. */
+  /** See [[JoinTask]]; if set, build rows without a match are left to another node. */
   def marks: Option[Int] = None
 
   protected final def probe: SparkPlan = buildSide match {
@@ -42,7 +42,8 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   }
 
   protected lazy val task: JoinTask = {
-    val role = JoinRole.of(joinType, buildSide).get
+    val whole = JoinRole.of(joinType, buildSide).get
+    val role = if (marks.isDefined) whole.withoutTail else whole
     JoinTask(
       role,
       buildSide,

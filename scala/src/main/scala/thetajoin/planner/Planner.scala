@@ -38,7 +38,7 @@ object Planner {
         placements match {
           case Left(reason) => Decision(Left(reason))
           case Right(placements) =>
-            val decisions = placements.map(accelerate(join, shape, _, conf))
+            val decisions = placements.to(LazyList).map(accelerate(join, shape, _, conf))
             decisions.find(_.chosen.isDefined).getOrElse(decisions.last)
         }
     }

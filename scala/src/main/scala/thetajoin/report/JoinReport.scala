@@ -91,8 +91,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     }
     JoinReport(
       number,
-      // A node may leave a part of the join to another one.
-      logical.map(_.joinType).getOrElse(exec.joinType).toString,
+      exec.joinType.toString,
       condition.map(sql).getOrElse("true"),
       outcome,
       decision.losers,

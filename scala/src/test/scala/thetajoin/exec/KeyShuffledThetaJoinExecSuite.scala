@@ -1,8 +1,5 @@
 package thetajoin.exec
 
-import scala.util.Try
-
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -113,14 +110,7 @@ class KeyShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("a thread without a session can run the query") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "1b") {
       val query = spark.sql("SELECT id FROM probe p WHERE k IN (SELECT k FROM build)")
-      var counted = Try(0L)
-      val thread = new Thread(() => {
-        SparkSession.clearActiveSession()
-        counted = Try(query.queryExecution.toRdd.count())
-      })
-      thread.start()
-      thread.join()
-      assert(counted.get == rows / 2)
+      assert(countWithoutSession(query) == rows / 2)
     }
   }
 

@@ -1,8 +1,5 @@
 package thetajoin.exec
 
-import scala.util.Try
-
-import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.joins.{ShuffledJoin, SortMergeJoinExec}
@@ -157,14 +154,6 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
 
   test("a thread without a session can run the query") {
     val query = spark.sql("SELECT id FROM points p JOIN spans s ON p.k = s.k AND t > lo AND t < hi")
-    val expected = query.count()
-    var counted = Try(0L)
-    val thread = new Thread(() => {
-      SparkSession.clearActiveSession()
-      counted = Try(query.queryExecution.toRdd.count())
-    })
-    thread.start()
-    thread.join()
-    assert(counted.get == expected)
+    assert(countWithoutSession(query) == query.count())
   }
 }
