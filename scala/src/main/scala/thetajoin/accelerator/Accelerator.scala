@@ -80,7 +80,7 @@ trait IndexSpec extends Serializable {
   /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
   def isPartitionable: Boolean = false
 
-  /** How many probe keys are numbers that the index is ordered by, the last ones; see [[BatchProber]]. */
+  /** How many probe keys are numbers, of which the index is ordered by one or two, the last ones; see [[JoinIndex.pair]]. */
   def bounds: Int = 0
 
   /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
@@ -136,6 +136,9 @@ abstract class JoinIndex extends Serializable {
 
   /** A cursor for one task. */
   def newProber(): Prober
+
+  /** Which of the spec's [[IndexSpec.bounds]] it is ordered by; the second is not read if there is one. */
+  def pair: BoundPair = BoundPair.FirstTwo
 
   /** A smaller index over these of the positions, in ascending order, if it can be made. Its probers list the positions as they are here. */
   def only(@unused positions: Array[Int]): Option[JoinIndex] = None

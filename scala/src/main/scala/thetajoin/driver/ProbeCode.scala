@@ -82,8 +82,8 @@ private[driver] final class ProbeCode(
   def place(probe: Seq[ExprCode], bounds: Int): (String, ProbePlace) = {
     val place =
       ProbePlace(ctx.freshName("group"), ctx.freshName("first"), ctx.freshName("second"))
-    val (equal, ordered) = task.probeKeys.splitAt(task.probeKeys.size - bounds)
-    val values = ordered.map(ExpressionCode(ctx, _, schema, probe))
+    val (equal, numbers) = task.probeKeys.splitAt(task.probeKeys.size - bounds)
+    val values = relation.pair.of(numbers).map(ExpressionCode(ctx, _, schema, probe))
     val (groupCode, group) = equal match {
       case Nil => ("", s"$candidates.group()")
       case Seq(key) if key.dataType == LongType =>
@@ -93,14 +93,14 @@ private[driver] final class ProbeCode(
         val row = ExpressionCode.row(ctx, keys, schema, probe)
         (row.code.toString, s"${anyNull(row, keys)} ? $none : $candidates.group(${row.value})")
     }
-    val numbers = Seq(place.first, place.second).zip(values).map { case (variable, v) =>
+    val stores = Seq(place.first, place.second).zip(values).map { case (variable, v) =>
       s"$variable = (long) ${v.value};"
     }
     val find = s"""
       |${values.map(_.code).mkString("\n")}
       |if (!(${values.map(_.isNull).mkString(" || ")})) {
       |  $groupCode
-      |  ${numbers.mkString("\n")}
+      |  ${stores.mkString("\n")}
       |  ${place.group} = $group;
       |}""".stripMargin
     val held =

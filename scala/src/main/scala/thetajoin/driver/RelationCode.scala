@@ -3,6 +3,7 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
 import thetajoin.accelerator.{
+  BoundPair,
   BytesMembership,
   BytesProber,
   JoinIndex,
@@ -79,6 +80,9 @@ private[driver] final class RelationCode(
 
   /** Whether the index takes keys that are all numbers as such. */
   lazy val takesLongs: Boolean = sample.index.newProber().isInstanceOf[LongsProber]
+
+  /** The bounds by which the index finds rows. */
+  def pair: BoundPair = sample.index.pair
 
   /** The list of positions that runs are places of, if they are. */
   private lazy val positions: Option[String] =

@@ -38,27 +38,37 @@ private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataTyp
 
   override def add(row: InternalRow): Unit = rows.add(row)
 
-  override def finish(): OrderedIndex = {
-    val sorted = rows.sortedBy(0)
-    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
-    val tree = MaxTree(rows.column(1).inOrder(sorted.order), sorted.starts)
-    OrderedIndex(new BothAtLeast(spec, rows.groups, segments, tree), sorted.order)
+  override def finish(): OrderedIndex = BothAtLeast.ofColumns(spec, rows, BoundPair.FirstTwo)
+}
+
+private[interval] object BothAtLeast {
+
+  /** Over two columns of numbers. */
+  def ofColumns(spec: BothAtLeastSpec, rows: KeyedNumbers, pair: BoundPair): OrderedIndex = {
+    val sorted = rows.sortedBy(pair.first)
+    val segments = Segments(sorted.starts, rows.column(pair.first).inOrder(sorted.order))
+    val tree = MaxTree(rows.column(pair.second).inOrder(sorted.order), sorted.starts)
+    OrderedIndex(new BothAtLeast(spec, rows.groups, segments, tree, pair), sorted.order)
   }
 }
 
-/** `places`: what is given for a position; empty for the position itself. */
+/**
+ * @param pair the bounds of a probe row that the two values are compared with
+ * @param places what is given for a position; empty for the position itself
+ */
 final class BothAtLeast(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
     tree: MaxTree,
+    override val pair: BoundPair,
     places: Array[Int] = Array.emptyIntArray
 ) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
 
   override def newProber(): Prober = groups match {
-    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree, places)
-    case _ => new BothAtLeastProber(spec, groups, segments, tree, places) with LongsProber
+    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree, pair, places)
+    case _ => new BothAtLeastProber(spec, groups, segments, tree, pair, places) with LongsProber
   }
 
   override def only(positions: Array[Int]): Option[JoinIndex] = {
@@ -68,11 +78,11 @@ final class BothAtLeast(
     }
     val ofSegments = Segments(starts, LongOrder.at(segments.numbers, positions))
     val ofTree = MaxTree(LongOrder.at(tree.numbers, positions), starts)
-    Some(new BothAtLeast(spec, groups, ofSegments, ofTree, positions))
+    Some(new BothAtLeast(spec, groups, ofSegments, ofTree, pair, positions))
   }
 
   override def newBatchProber(): Option[Prober with BatchProber] =
-    if (spec.isPoint) Some(new PointSweep(spec, groups, segments, tree))
+    if (spec.isPoint) Some(new PointSweep(spec, groups, segments, tree, pair))
     else super.newBatchProber()
 }
 
@@ -81,8 +91,9 @@ private class BothAtLeastProber(
     groups: Groups,
     segments: Segments,
     tree: MaxTree,
+    pair: BoundPair,
     places: Array[Int]
-) extends SegmentProber(groups) {
+) extends SegmentProber(groups, pair) {
   private val isFirstStrict = spec.isFirstStrict
   private val isSecondStrict = spec.isSecondStrict
   private var cursor = 0

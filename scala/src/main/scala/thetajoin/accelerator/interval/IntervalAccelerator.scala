@@ -19,6 +19,8 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.x < b.x AND a.y > b.y               /
  * }}}
  *
+ * Of more comparisons the index answers the two that leave the fewest rows, as far as the build rows tell (BestPair).
+ *
  * The work for a probe row is a search, and then little more than its matches, however long or nested the intervals are. With equal
  * keys there is a sorted segment of rows for each key.
  */
@@ -51,10 +53,12 @@ object IntervalAccelerator extends Accelerator {
 
   private def offer(equal: EqualKeys, index: Indexed): Offer = {
     val served = equal.sources ++ index.bounds.map(_.source).distinct
+    // Which of more bounds are answered is not known before the index is built.
+    val answered = if (index.bounds.size > 2) equal.sources else served
     Offer(
       served,
       // A row with a key that fails is a candidate of every row, and must then be checked in all that the index serves.
-      exact = if (!equal.canFail && index.bounds.forall(_.exact)) served else Nil,
+      exact = if (!equal.canFail && index.bounds.forall(_.exact)) answered else Nil,
       buildKeys = equal.build ++ index.build,
       probeKeys = equal.probe ++ index.probe,
       index.spec,
@@ -70,10 +74,11 @@ object IntervalAccelerator extends Accelerator {
       spec: IndexSpec
   )
 
-  /** Of these bounds the one or two that an index beside so many keys serves best; exact ones if they are enough. */
+  /** Of these bounds those that an index beside so many keys serves; exact ones if they are enough. */
   private def indexed(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
     val exact = bounds.filter(_.exact)
-    pair(exact, keys).orElse(pair(bounds, keys))
+    if (exact.size > 2) Some(best(exact.take(MostBounds), keys))
+    else pair(exact, keys).orElse(pair(bounds, keys))
       .orElse(if (keys == 0) None else exact.headOption.map(bound => between(Seq(bound), keys)))
   }
 
@@ -88,6 +93,20 @@ object IntervalAccelerator extends Accelerator {
       })
   }
 
+  private def best(bounds: Seq[Bound], keys: Int): Indexed = {
+    val (build, probe) = bounds.map(_.ascending).unzip
+    val points = for {
+      (a, i) <- bounds.zipWithIndex
+      (b, j) <- bounds.zipWithIndex
+      if i < j && isPoint(a, b)
+    } yield (i, j)
+    Indexed(bounds, build, probe, BestPairSpec(keys, bounds.map(_.strict), points))
+  }
+
+  /** Whether two bounds are the same number of the probe row, from both ends. */
+  private def isPoint(a: Bound, b: Bound): Boolean =
+    a.isOpposite(b) && a.probe.semanticEquals(b.probe)
+
   private def between(bounds: Seq[Bound], keys: Int): Indexed = {
     val (lower, upper) = (bounds.find(_.isLower), bounds.find(!_.isLower))
     val spec = BetweenSpec(keys, lower.map(_.strict), upper.map(_.strict))
@@ -97,7 +116,10 @@ object IntervalAccelerator extends Accelerator {
   private def bothAtLeast(first: Bound, second: Bound, keys: Int): Indexed = {
     val bounds = Seq(first, second)
     val (build, probe) = bounds.map(_.ascending).unzip
-    val isPoint = first.isOpposite(second) && first.probe.semanticEquals(second.probe)
-    Indexed(bounds, build, probe, BothAtLeastSpec(keys, first.strict, second.strict, isPoint))
+    val spec = BothAtLeastSpec(keys, first.strict, second.strict, isPoint(first, second))
+    Indexed(bounds, build, probe, spec)
   }
+
+  /** Each is a number for each build row while the index is built. */
+  private val MostBounds = 6
 }

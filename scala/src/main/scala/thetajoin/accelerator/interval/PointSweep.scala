@@ -2,7 +2,7 @@ package thetajoin.accelerator.interval
 
 import java.util.Arrays
 
-import thetajoin.accelerator.LongOrder
+import thetajoin.accelerator.{BoundPair, LongOrder}
 import thetajoin.accelerator.keys.Groups
 
 /**
@@ -21,8 +21,9 @@ private final class PointSweep(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
-    tree: MaxTree
-) extends SegmentProber(groups) {
+    tree: MaxTree,
+    pair: BoundPair
+) extends SegmentProber(groups, pair) {
   import PointSweep.MaxSteps
 
   private val firstValues = segments.numbers

@@ -3,7 +3,7 @@ package thetajoin.accelerator.interval
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.accelerator.keys.{Groups, LongTable}
-import thetajoin.accelerator.{BatchProber, Directory, LongOrder, Prober}
+import thetajoin.accelerator.{BatchProber, BoundPair, Directory, LongOrder, Prober}
 
 /**
  * Sorted numbers by position, in segments: one for each group of rows with equal keys, or one of all rows.
@@ -54,7 +54,11 @@ private[interval] object Segments {
 }
 
 /** Finds the segment of a probe row; what its candidates there are is up to the index. */
-private[interval] abstract class SegmentProber(groups: Groups) extends Prober with BatchProber {
+private[interval] abstract class SegmentProber(
+    groups: Groups,
+    pair: BoundPair = BoundPair.FirstTwo
+) extends Prober
+    with BatchProber {
   private val table: LongTable = groups match {
     case Groups.OfNumbers(table) => table
     case _ => null
@@ -86,11 +90,11 @@ private[interval] abstract class SegmentProber(groups: Groups) extends Prober wi
   }
 
   private def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
-    probe(
-      segment,
-      if (at < numbers.length) numbers(at) else 0L,
-      if (at + 1 < numbers.length) numbers(at + 1) else 0L
-    )
+    probe(segment, number(numbers, at + pair.first), number(numbers, at + pair.second))
+
+  /** An index with one bound reads no second. */
+  private def number(numbers: Array[Long], at: Int): Long =
+    if (at < numbers.length) numbers(at) else 0L
 
   final override def probe(row: InternalRow): Unit = {
     // Numbers stand where they do in the row, but for keys of other types.

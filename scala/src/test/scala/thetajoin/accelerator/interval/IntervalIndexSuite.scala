@@ -11,7 +11,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{IndexSpec, JoinIndex, LongsProber, OrderedIndex}
+import thetajoin.accelerator.{BoundPair, IndexSpec, JoinIndex, LongsProber, OrderedIndex}
 
 /** The indexes give exactly the rows that a loop over all of them gives, each once. */
 class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -91,7 +91,8 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         else prober.group(key)
       if (group < 0) Nil
       else {
-        prober.probe(group, number(keys), number(keys + 1))
+        val pair = built.index.pair
+        prober.probe(group, number(keys + pair.first), number(keys + pair.second))
         Iterator.continually(prober.next()).takeWhile(identity)
           .flatMap(_ => prober.from until prober.until)
           .map(place => if (prober.lists) prober.positions(place) else place)
@@ -125,6 +126,51 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(candidates(few, key).sorted == expected.filter(some.map(built.order(_)).contains))
         assert(inBatches(built, types.size, asked.map(_._1)) == asked.map(_._2))
     }
+  }
+
+  test("of more bounds the index answers two, for the rows that a loop finds") {
+    val numbers = Gen.listOfN(4, anyLong)
+    forAll(
+      keyTypes,
+      Gen.listOf(Gen.zip(Gen.choose(0, 2), numbers)),
+      Gen.listOfN(20, numbers),
+      Gen.listOfN(4, flags),
+      Gen.oneOf(Nil, Seq((1, 3)))
+    ) { (types, data, probes, strict, points) =>
+      val row = rows(types, 4)
+      val spec = BestPairSpec(types.size, strict, points)
+      val input = data.map { case (key, values) => row(key, values) }
+      val built = build(spec, types ++ Seq.fill(4)(LongType), input)
+      val pair = built.index.pair
+      // The second number of a point is the first, turned over.
+      def turned(p: Seq[Long]) = points.foldLeft(p) { case (q, (i, j)) => q.updated(j, ~q(i)) }
+      val asked = for (p <- (probes ++ data.map(_._2)).map(turned); key <- 0 to 3) yield {
+        val expected = data.indices.filter { i =>
+          (types.isEmpty || data(i)._1 == key) && pair.of(data(i)._2.zip(p).zip(strict)).forall {
+            case ((build, probe), isStrict) => above(isStrict, build, probe)
+          }
+        }
+        assert(candidates(built, row(key, p)).sorted == expected)
+        (row(key, p), expected)
+      }
+      assert(inBatches(built, types.size, asked.map(_._1)) == asked.map(_._2))
+    }
+  }
+
+  test("of more bounds the index answers those that leave the fewest rows") {
+    val random = new scala.util.Random(7)
+    val places = IndexedSeq.fill(3000)(random.nextInt(1000000).toLong)
+    // An interval around a point in each of two directions, long in one and short in the other.
+    def boxes(along: Long, across: Long) = places.zip(places.reverse).map { case (x, y) =>
+      Seq(~x, x + along, ~y, y + across)
+    }
+    val spec = BestPairSpec(0, Seq(false, true, false, true), Seq((0, 1), (2, 3)))
+    val row = rows(Nil, 4)
+    def pair(data: Seq[Seq[Long]]) =
+      build(spec, Seq.fill(4)(LongType), data.map(row(0, _))).index.pair
+    assert(pair(boxes(along = 500000, across = 10)) == BoundPair(2, 3))
+    assert(pair(boxes(along = 10, across = 500000)) == BoundPair(0, 1))
+    assert(pair(Nil) == BoundPair.FirstTwo)
   }
 
   test("points give the rows that a loop finds, sorted and in any order") {
