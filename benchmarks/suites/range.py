@@ -167,8 +167,22 @@ _PARETO_INTERVALS = Parquet(
 _TICKS = Parquet("ticks", 1_000_000, f"{_random('t', 1_000_000)} AS t, i AS v")
 _EVENTS = Parquet("events", 100_000, f"{_random('u', 1_000_000)} AS u, i AS w")
 
+_SITES = Parquet(
+    "sites", 1_000_000, f"{_random('x', _SPAN)} AS x, {_random('y', _SPAN)} AS y, i AS v"
+)
+# Long in one direction and short in the other.
+_BOXES = Parquet(
+    "boxes",
+    100_000,
+    f"{_random('x1', _SPAN)} AS x1, x1 + {_SPAN // 2} AS x2, "
+    f"{_random('y1', _SPAN)} AS y1, y1 + {_SPAN // 10_000} AS y2, i AS w",
+)
+
 _IN = Condition(("p BETWEEN lo AND hi",), ("p",), ("lo", "hi"))
 _IN_GROUP = Condition(("k = g", *_IN.conjuncts), ("k", "p"), ("g", "lo", "hi"))
+_IN_BOX = Condition(
+    ("x BETWEEN x1 AND x2", "y BETWEEN y1 AND y2"), ("x", "y"), ("x1", "x2", "y1", "y2")
+)
 _OVERLAP = Condition(("s <= hi", "e >= lo"), ("s", "e"), ("lo", "hi"))
 _BAND = Condition(("t BETWEEN u - 5 AND u + 5",), ("t",), ("u",))
 _INVERTED = Condition(
@@ -246,6 +260,8 @@ _RANGES = (
         condition=_OVERLAP,
         target=1.0,
     ),
+    # The first two comparisons leave a third of the pairs, the others a ten-thousandth.
+    RangeQuery(name="boxes", left=_SITES, right=_BOXES, condition=_IN_BOX),
     _inequalities("inequalities", 100_000, 29_400, target=0.5),
     _inequalities("inequalities_large", 1_000_000, 438, target=1.2),
 )
