@@ -80,7 +80,7 @@ trait IndexSpec extends Serializable {
   /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
   def isPartitionable: Boolean = false
 
-  /** How many probe keys are numbers, of which the index is ordered by one or two, the last ones; see [[JoinIndex.pair]]. */
+  /** How many of the last probe keys are numbers of which the index is ordered by one or two; see [[JoinIndex.pair]]. */
   def bounds: Int = 0
 
   /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
@@ -203,7 +203,7 @@ trait BytesMembership { this: JoinIndex =>
 
 /**
  * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with equal
- * keys, then for the candidates in a group by the [[IndexSpec.bounds]] that follow those keys, one number or two. It gives the
+ * keys, then for the candidates in a group by the numbers that follow those keys, one or the two of [[JoinIndex.pair]]. It gives the
  * same whatever the order of the rows, and is quickest when they come by group and with the first number descending.
  */
 trait BatchProber { this: Prober =>

@@ -1,5 +1,7 @@
 package thetajoin.accelerator
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.expressions.{BitwiseNot, Expression}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -29,9 +31,19 @@ private[accelerator] final case class Bound(
 
   /** Whether the other bounds from the opposite end. */
   def isOpposite(other: Bound): Boolean = isLower != other.isLower
+
+  /** Whether both are the same number of the probe row, from both ends. */
+  def isSamePoint(other: Bound): Boolean = isOpposite(other) && probe.semanticEquals(other.probe)
+
+  def buildNames: Set[String] = Bound.names(build)
+  def probeNames: Set[String] = Bound.names(probe)
 }
 
 private[accelerator] object Bound {
+
+  /** Of the columns that are read. */
+  private def names(e: Expression): Set[String] =
+    e.references.map(_.name.toLowerCase(Locale.ROOT)).toSet
 
   /** None if the compared values don't fit 64 bits. */
   def of(c: Comparison, buildSide: BuildSide): Option[Bound] = {

@@ -10,7 +10,7 @@ import thetajoin.rowstore.RowStore
 /**
  * Probe rows of a [[ProbeBatch]] as Java text: into it, and out again.
  *
- * @param bounds how many of the last probe keys the index is ordered by
+ * @param bounds how many of the last probe keys are numbers that the index may be ordered by
  * @param needed the columns that are read of a row which comes out
  * @param canBeTail whether a [[BuildTail]] may stand in for rows
  */

@@ -18,7 +18,7 @@ import org.apache.spark.unsafe.Platform
  * They are put into the loop of whoever produces probe rows ([[fused]]), or into a loop of our own that can stop
  * after any row ([[ownLoop]]). Either runs them for a row as it comes, or once a batch of rows is full and sorted.
  *
- * @param batchBounds set if probe rows come in batches: how many of the last probe keys the index is ordered by
+ * @param batchBounds set if probe rows come in batches: how many of the last probe keys are numbers that the index may be ordered by
  */
 private[thetajoin] final class JoinCode(
     ctx: CodegenContext,

@@ -25,7 +25,7 @@ import thetajoin.rowstore.ThetaRelation
  * silently stop re-planning the whole query. All join logic is in the driver package.
  *
  * @param condition the whole condition as Spark wrote it
- * @param indexed the conjuncts that the index answers
+ * @param indexed see [[ThetaJoinExec]]
  * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
  * @param marks see [[JoinTask]]
  * @param sortsProbe whether probe rows come in sorted batches, if the index turns out to be large
@@ -99,6 +99,12 @@ final class BroadcastThetaJoinExec(
     )
     join.copyTagsFrom(this)
     join
+  }
+
+  /** Joins that do the same are the same, whatever their numbers. */
+  override protected def doCanonicalize(): SparkPlan = {
+    val join = super.doCanonicalize().asInstanceOf[BroadcastThetaJoinExec]
+    join.changed(join.left, join.right, marks.map(_ => 0))
   }
 
   override def requiredChildDistribution: Seq[Distribution] = buildSide match {

@@ -67,8 +67,8 @@ final case class KeyShuffledThetaJoinExec(
   private def coPartitioned(rows: RDD[InternalRow]): RDD[InternalRow] = {
     val keyRows = keys.inPartitionsOf(KeyShuffledThetaJoinExec.LargestPartition)
     val partitions = keyRows.getNumPartitions
-    val (expressions, output, relationOf, join, built) =
-      (probeKeys, left.output, keys.build, id, partitionBuilt)
+    val (expressions, output, join) = (probeKeys, left.output, id)
+    val relations = partitionRelation(keys.build)
     val probe = RowShuffle.write(rows, output.map(_.dataType), partitions) { () =>
       val project = UnsafeProjection.create(expressions, output)
       row => {
@@ -77,9 +77,7 @@ final case class KeyShuffledThetaJoinExec(
       }
     }
     RowShuffle.rowsOf(probe).zipPartitions(keyRows) { (rows, ofPartition) =>
-      val relation = relationOf(ofPartition)
-      built(relation)
-      new PartitionRows(relation, join, rows)
+      new PartitionRows(relations.of(ofPartition), join, rows)
     }
   }
 

@@ -72,6 +72,11 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     evaluateRequiredVariables(child.output, input, buffers.read) + buffers.update(input)
 
+  override protected def doCanonicalize(): SparkPlan = {
+    val canonical = replaced.copy(child = child).canonicalized.asInstanceOf[HashAggregateExec]
+    copy(canonical, canonical.child)
+  }
+
   override protected def withNewChildInternal(newChild: SparkPlan): PairAggregateExec =
     copy(child = newChild)
 }

@@ -81,6 +81,7 @@ final case class TailRowsExec(output: Seq[Attribute], task: JoinTask, input: Tai
 
   override protected def doProduce(ctx: CodegenContext): String = produceOwnLoop(ctx, source)
 
+  /** All but the columns is told by the join that it belongs to. */
   override protected def doCanonicalize(): SparkPlan =
-    copy(output.map(_.canonicalized.asInstanceOf[Attribute]), task = null, input = null)
+    super.doCanonicalize().asInstanceOf[TailRowsExec].copy(task = null, input = null)
 }

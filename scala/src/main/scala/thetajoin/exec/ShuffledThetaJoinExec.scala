@@ -32,15 +32,13 @@ final case class ShuffledThetaJoinExec(
     left: SparkPlan,
     right: SparkPlan,
     isSkewJoin: Boolean,
-    arranged: ArrangedJoin
+    indexed: Seq[Expression],
+    residual: Seq[Expression],
+    probeKeys: Seq[Expression],
+    probeFilter: Option[Expression],
+    mode: ThetaBroadcastMode
 ) extends ShuffledJoin
     with ThetaJoinExec {
-  override def indexed: Seq[Expression] = arranged.indexed
-  override def residual: Seq[Expression] = arranged.residual
-  override def probeKeys: Seq[Expression] = arranged.probeKeys
-  override def probeFilter: Option[Expression] = arranged.probeFilter
-  override def mode: ThetaBroadcastMode = arranged.mode
-
   override def nodeName: String = "ShuffledThetaJoin"
 
   override def stringArgs: Iterator[Any] =
@@ -51,14 +49,15 @@ final case class ShuffledThetaJoinExec(
 
   /** Probe rows, each partition with its relation. */
   private def partitions(): RDD[InternalRow] = {
-    val (ofBuild, built, join) = (mode, partitionBuilt, id)
+    val join = id
+    val ofBuild = mode
+    val relations = partitionRelation(ofBuild.relation)
     val marker =
       if (task.role.needsMatchedBuildRows)
         Some(MatchMarker.factory(task, sample, conf.wholeStageEnabled))
       else None
     probe.execute().zipPartitions(build.execute()) { (rows, buildRows) =>
-      val relation = ofBuild.relation(buildRows)
-      built(relation)
+      val relation = relations.of(buildRows)
       marker match {
         case None => new PartitionRows(relation, join, rows)
         case Some(factory) =>
@@ -104,6 +103,23 @@ final case class ArrangedJoin(
     join.setTagValue(ArrangedJoin.Tag, this)
     join
   }
+
+  /** Ours in its place. */
+  def take(join: ShuffledHashJoinExec): SparkPlan = ShuffledThetaJoinExec(
+    join.leftKeys,
+    join.rightKeys,
+    join.joinType,
+    join.buildSide,
+    join.condition,
+    join.left,
+    join.right,
+    join.isSkewJoin,
+    indexed,
+    residual,
+    probeKeys,
+    probeFilter,
+    mode
+  )
 }
 
 private[exec] object ArrangedJoin {
@@ -113,17 +129,7 @@ private[exec] object ArrangedJoin {
 /** Runs after Spark's rules that look for its own joins. */
 object TakeArrangedJoins extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan = plan.transform {
-    case join: ShuffledHashJoinExec if join.getTagValue(ArrangedJoin.Tag).isDefined =>
-      ShuffledThetaJoinExec(
-        join.leftKeys,
-        join.rightKeys,
-        join.joinType,
-        join.buildSide,
-        join.condition,
-        join.left,
-        join.right,
-        join.isSkewJoin,
-        join.getTagValue(ArrangedJoin.Tag).get
-      )
+    case join: ShuffledHashJoinExec =>
+      join.getTagValue(ArrangedJoin.Tag).map(_.take(join)).getOrElse(join)
   }
 }

@@ -1,5 +1,6 @@
 package thetajoin.exec
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
@@ -18,7 +19,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   /** How the build side becomes a relation. */
   def mode: ThetaBroadcastMode
 
-  /** The conjuncts that the index answers. */
+  /** The conjuncts that the index answers; of more than two comparisons it chooses when it is built. */
   def indexed: Seq[Expression]
 
   /** The conjuncts checked on candidates; one that the index answers roughly is in both. */
@@ -94,19 +95,15 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
     )
   }
 
-  /** The metrics of relations that tasks build for themselves. */
-  protected final def partitionBuilt: ThetaRelation => Unit = {
-    val (indexRows, indexBytes, buildTime) = (
-      longMetric(JoinMetrics.IndexRows),
-      longMetric(JoinMetrics.IndexBytes),
-      longMetric(JoinMetrics.BuildTime)
-    )
-    relation => {
-      indexRows += relation.store.rows
-      indexBytes += relation.bytes
-      buildTime += relation.buildNanos
-    }
-  }
+  /** For relations that tasks build for themselves. */
+  protected final def partitionRelation(
+      build: Iterator[InternalRow] => ThetaRelation
+  ): PartitionRelation = new PartitionRelation(
+    build,
+    longMetric(JoinMetrics.IndexRows),
+    longMetric(JoinMetrics.IndexBytes),
+    longMetric(JoinMetrics.BuildTime)
+  )
 }
 
 object ThetaJoinExec {

@@ -73,6 +73,21 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("what is equal above equal joins runs once") {
+    val counts = "SELECT count(*), sum(a.v) FROM a JOIN b ON a.v > b.v"
+    val groups = "SELECT a.w, count(*) FROM a JOIN b ON a.v > b.v GROUP BY a.w"
+    Seq("true", "false").foreach { adaptive =>
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        for (sql <- Seq(counts, groups)) {
+          val plan = assertSame(s"$sql UNION ALL $sql", "piecewise")
+          assert(collect(plan) { case r: ReusedExchangeExec => r }.size == 1, plan)
+        }
+        val other = counts.replace(">", "<")
+        assertSame(s"$counts UNION ALL $other", "piecewise", "piecewise")
+      }
+    }
+  }
+
   test("one partition of probe rows is worked on by all cores") {
     spark.range(0, 2000, 1, 1).createOrReplaceTempView("one")
     withConf("spark.sql.adaptive.enabled" -> "false") {

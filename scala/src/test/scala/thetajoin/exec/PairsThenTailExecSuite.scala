@@ -73,6 +73,18 @@ class PairsThenTailExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("equal ones run once") {
+    val sql = s"${preserving.head} t BETWEEN lo AND hi"
+    val others =
+      Seq(sql.replace("count(no)", "max(no)"), sql.replace("BETWEEN lo", "BETWEEN lo + 9"))
+    for (adaptive <- Seq("true", "false"))
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        assert(passes(assertSame(s"$sql UNION ALL $sql", "interval")).size == 1)
+        for (other <- others)
+          assert(passes(assertSame(s"$sql UNION ALL $other", "interval", "interval")).size == 2)
+      }
+  }
+
   test("empty sides, and tasks without rows") {
     val excluded = "org.apache.spark.sql.catalyst.optimizer.PropagateEmptyRelation"
     val adaptiveExcluded =

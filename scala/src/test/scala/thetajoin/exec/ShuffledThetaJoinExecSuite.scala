@@ -1,9 +1,15 @@
 package thetajoin.exec
 
+import java.util.concurrent.atomic.LongAdder
+
+import scala.concurrent.duration._
+
+import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.joins.{ShuffledJoin, SortMergeJoinExec}
 
+import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.{Settings, SharedSession}
@@ -12,7 +18,8 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   override protected def settings: Map[String, String] = Map(
     "spark.sql.warehouse.dir" -> "target/warehouse",
     "spark.sql.autoBroadcastJoinThreshold" -> "1b",
-    "spark.sql.shuffle.partitions" -> "5"
+    "spark.sql.shuffle.partitions" -> "5",
+    "spark.unsafe.exceptionOnMemoryLeak" -> "true"
   )
 
   override protected def beforeAll(): Unit = {
@@ -61,6 +68,22 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("Spark is told of the memory that indexes take") {
+    val peaks = new LongAdder
+    val listener = new SparkListener {
+      override def onTaskEnd(task: SparkListenerTaskEnd): Unit =
+        if (task.taskMetrics.shuffleReadMetrics.recordsRead > 0)
+          peaks.add(task.taskMetrics.peakExecutionMemory)
+    }
+    spark.sparkContext.addSparkListener(listener)
+    try {
+      val Seq(join) = joins(executed(spark.sql(query("JOIN")))): @unchecked
+      val bytes = join.metrics("indexBytes").value
+      assert(bytes > 0)
+      eventually(timeout(10.seconds))(assert(peaks.sum >= bytes))
+    } finally spark.sparkContext.removeSparkListener(listener)
+  }
+
   test("adaptive execution splits the partition of a frequent key on the side that it may") {
     withConf(
       "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "20k",
@@ -75,6 +98,19 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
         assert(join.treeString.contains("skew=true") == splits)
       }
     }
+  }
+
+  test("what is equal above equal joins runs once") {
+    val other = query("JOIN").replace("BETWEEN lo AND hi", "> lo AND t < hi")
+    for (adaptive <- Seq("true", "false"))
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        for (joinType <- types) {
+          val sql = query(joinType)
+          assert(joins(assertSame(s"$sql UNION ALL $sql", "interval")).size == 1, joinType)
+        }
+        val plan = assertSame(s"${query("JOIN")} UNION ALL $other", "interval", "interval")
+        assert(joins(plan).size == 2)
+      }
   }
 
   test("small partitions are merged") {

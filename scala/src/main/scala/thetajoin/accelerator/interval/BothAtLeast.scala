@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
+import thetajoin.accelerator.keys.{Grouping, Groups, KeyedNumbers}
 
 /**
  * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without equality where
@@ -38,14 +38,19 @@ private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataTyp
 
   override def add(row: InternalRow): Unit = rows.add(row)
 
-  override def finish(): OrderedIndex = BothAtLeast.ofColumns(spec, rows, BoundPair.FirstTwo)
+  override def finish(): OrderedIndex =
+    BothAtLeast.ofColumns(spec, rows, rows.sortedBy(0), BoundPair.FirstTwo)
 }
 
 private[interval] object BothAtLeast {
 
-  /** Over two columns of numbers. */
-  def ofColumns(spec: BothAtLeastSpec, rows: KeyedNumbers, pair: BoundPair): OrderedIndex = {
-    val sorted = rows.sortedBy(pair.first)
+  /** Over two columns of numbers, by the first of which the rows of each group are sorted. */
+  def ofColumns(
+      spec: BothAtLeastSpec,
+      rows: KeyedNumbers,
+      sorted: Grouping,
+      pair: BoundPair
+  ): OrderedIndex = {
     val segments = Segments(sorted.starts, rows.column(pair.first).inOrder(sorted.order))
     val tree = MaxTree(rows.column(pair.second).inOrder(sorted.order), sorted.starts)
     OrderedIndex(new BothAtLeast(spec, rows.groups, segments, tree, pair), sorted.order)

@@ -77,8 +77,7 @@ object IntervalAccelerator extends Accelerator {
   /** Of these bounds those that an index beside so many keys serves; exact ones if they are enough. */
   private def indexed(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
     val exact = bounds.filter(_.exact)
-    if (exact.size > 2) Some(best(exact.take(MostBounds), keys))
-    else pair(exact, keys).orElse(pair(bounds, keys))
+    pair(exact, keys).orElse(pair(bounds, keys))
       .orElse(if (keys == 0) None else exact.headOption.map(bound => between(Seq(bound), keys)))
   }
 
@@ -88,24 +87,25 @@ object IntervalAccelerator extends Accelerator {
       a.isOpposite(b) && value(a).semanticEquals(value(b))
     }
     opposite(_.build).map { case (a, b) => between(Seq(a, b), keys) }
+      .orElse(if (isChoice(bounds)) Some(best(bounds.take(MostBounds), keys)) else None)
       .orElse(opposite(_.probe).orElse(pairs.headOption).map { case (a, b) =>
         bothAtLeast(a, b, keys)
       })
   }
 
+  /** Whether any two of them would serve. */
+  private def isChoice(bounds: Seq[Bound]): Boolean = bounds.size > 2 && bounds.forall(_.exact)
+
   private def best(bounds: Seq[Bound], keys: Int): Indexed = {
     val (build, probe) = bounds.map(_.ascending).unzip
     val points = for {
-      (a, i) <- bounds.zipWithIndex
-      (b, j) <- bounds.zipWithIndex
-      if i < j && isPoint(a, b)
+      i <- bounds.indices
+      j <- i + 1 until bounds.size
+      if bounds(i).isSamePoint(bounds(j))
     } yield (i, j)
-    Indexed(bounds, build, probe, BestPairSpec(keys, bounds.map(_.strict), points))
+    val likeness = Likeness.of(bounds.toIndexedSeq)
+    Indexed(bounds, build, probe, BestPairSpec(keys, bounds.map(_.strict), points, likeness))
   }
-
-  /** Whether two bounds are the same number of the probe row, from both ends. */
-  private def isPoint(a: Bound, b: Bound): Boolean =
-    a.isOpposite(b) && a.probe.semanticEquals(b.probe)
 
   private def between(bounds: Seq[Bound], keys: Int): Indexed = {
     val (lower, upper) = (bounds.find(_.isLower), bounds.find(!_.isLower))
@@ -116,7 +116,7 @@ object IntervalAccelerator extends Accelerator {
   private def bothAtLeast(first: Bound, second: Bound, keys: Int): Indexed = {
     val bounds = Seq(first, second)
     val (build, probe) = bounds.map(_.ascending).unzip
-    val spec = BothAtLeastSpec(keys, first.strict, second.strict, isPoint(first, second))
+    val spec = BothAtLeastSpec(keys, first.strict, second.strict, first.isSamePoint(second))
     Indexed(bounds, build, probe, spec)
   }
 

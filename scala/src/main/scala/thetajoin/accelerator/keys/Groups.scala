@@ -67,10 +67,10 @@ private[accelerator] final class KeyedNumbers(types: Seq[DataType], values: Int)
   /** After [[grouped]]. */
   def groups: Groups = grouping.groups
 
-  /** In place of [[grouped]]: the rows of each group in ascending order of a column. */
-  def sortedBy(i: Int): Grouping = {
+  /** The rows of each group, which [[grouped]] gives, in ascending order of a column. */
+  def sortedBy(i: Int, ofKeys: => Grouping = grouped()): Grouping = {
     val rows = columns(i).length
     val order = LongOrder.ascending(columns(i).array, rows)
-    if (types.isEmpty) Grouping(Array(0, rows), order) else grouped().sortedBy(order)
+    if (types.isEmpty) Grouping(Array(0, rows), order) else ofKeys.sortedBy(order)
   }
 }

@@ -138,7 +138,8 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Gen.oneOf(Nil, Seq((1, 3)))
     ) { (types, data, probes, strict, points) =>
       val row = rows(types, 4)
-      val spec = BestPairSpec(types.size, strict, points)
+      val likeness = strict.indices.map(Likeness(_, isTurned = false))
+      val spec = BestPairSpec(types.size, strict, points, likeness)
       val input = data.map { case (key, values) => row(key, values) }
       val built = build(spec, types ++ Seq.fill(4)(LongType), input)
       val pair = built.index.pair
@@ -159,18 +160,33 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("of more bounds the index answers those that leave the fewest rows") {
     val random = new scala.util.Random(7)
-    val places = IndexedSeq.fill(3000)(random.nextInt(1000000).toLong)
-    // An interval around a point in each of two directions, long in one and short in the other.
-    def boxes(along: Long, across: Long) = places.zip(places.reverse).map { case (x, y) =>
-      Seq(~x, x + along, ~y, y + across)
+    def numbers(below: Int) = IndexedSeq.fill(3000)(random.nextInt(below).toLong)
+    val flags = Seq(false, true, false, true)
+    val points = Seq(0, 0, 2, 2).zip(flags).map { case (bound, isTurned) =>
+      Likeness(bound, isTurned)
     }
-    val spec = BestPairSpec(0, Seq(false, true, false, true), Seq((0, 1), (2, 3)))
-    val row = rows(Nil, 4)
-    def pair(data: Seq[Seq[Long]]) =
-      build(spec, Seq.fill(4)(LongType), data.map(row(0, _))).index.pair
-    assert(pair(boxes(along = 500000, across = 10)) == BoundPair(2, 3))
-    assert(pair(boxes(along = 10, across = 500000)) == BoundPair(0, 1))
-    assert(pair(Nil) == BoundPair.FirstTwo)
+    val ends = Seq(1, 0, 3, 2).map(Likeness(_, isTurned = true))
+    def pair(likeness: Seq[Likeness], data: Seq[(Int, Seq[Long])], keys: Int = 0): BoundPair = {
+      val types = Seq.fill(keys)(LongType)
+      val row = rows(types, 4)
+      val spec = BestPairSpec(keys, flags, Nil, likeness)
+      build(spec, types ++ Seq.fill(4)(LongType), data.map { case (k, v) => row(k, v) }).index.pair
+    }
+    // Around a place an interval in each of two directions, long in one and short in the other.
+    def boxes(along: Long, across: Long) = numbers(1000000).zip(numbers(1000000)).map {
+      case (x, y) => (0, Seq(~x, x + along, ~y, y + across))
+    }
+    for (likeness <- Seq(points, ends)) {
+      assert(pair(likeness, boxes(along = 500000, across = 10)) == BoundPair(2, 3))
+      assert(pair(likeness, boxes(along = 10, across = 500000)) == BoundPair(0, 1))
+      assert(pair(likeness, Nil) == BoundPair.FirstTwo)
+    }
+    // Short among all rows, yet as long as what a key has; the other is short within each key.
+    val keyed = numbers(100).zip(numbers(100000)).map { case (k, y) =>
+      (k.toInt, Seq(~(k * 1000), k * 1000 + 999, ~y, y + 5000))
+    }
+    assert(pair(points, keyed, keys = 1) == BoundPair(2, 3))
+    assert(pair(points, keyed) == BoundPair(0, 1))
   }
 
   test("points give the rows that a loop finds, sorted and in any order") {

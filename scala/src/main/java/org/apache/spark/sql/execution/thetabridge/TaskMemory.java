@@ -1,0 +1,46 @@
+package org.apache.spark.sql.execution.thetabridge;
+
+import org.apache.spark.TaskContext;
+import org.apache.spark.memory.MemoryConsumer;
+import org.apache.spark.memory.MemoryMode;
+import org.apache.spark.util.TaskCompletionListener;
+
+/**
+ * Heap that a task takes for what can't be spilled. Spark's memory manager is told of it, so that operators which can spill make
+ * room; what it does not grant is taken all the same. Spark keeps the task's manager to itself, hence this place.
+ */
+public final class TaskMemory extends MemoryConsumer {
+  private final TaskContext task;
+
+  private TaskMemory(TaskContext task) {
+    super(task.taskMemoryManager(), MemoryMode.ON_HEAP);
+    this.task = task;
+  }
+
+  /** Of the running task, at the end of which it is given back. */
+  public static TaskMemory ofRunningTask() {
+    TaskMemory memory = new TaskMemory(TaskContext.get());
+    TaskCompletionListener giveBack = ended -> memory.hold(0);
+    memory.task.addTaskCompletionListener(giveBack);
+    return memory;
+  }
+
+  /** So many bytes in all are in use now. */
+  public void hold(long bytes) {
+    if (bytes < getUsed()) {
+      freeMemory(getUsed() - bytes);
+    } else {
+      acquireMemory(bytes - getUsed());
+    }
+  }
+
+  /** Adds what is held now to the most memory that the task ever used, which Spark's UI shows. */
+  public void countAsPeak() {
+    task.taskMetrics().incPeakExecutionMemory(getUsed());
+  }
+
+  @Override
+  public long spill(long size, MemoryConsumer trigger) {
+    return 0;
+  }
+}

@@ -1,0 +1,66 @@
+package thetajoin.exec
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.thetabridge.TaskMemory
+
+import thetajoin.rowstore.ThetaRelation
+
+/**
+ * Makes the relation of a partition in the task that joins it, and tells Spark what memory that takes.
+ *
+ * @param build makes it of the partition's rows
+ */
+private[exec] final class PartitionRelation(
+    build: Iterator[InternalRow] => ThetaRelation,
+    indexRows: SQLMetric,
+    indexBytes: SQLMetric,
+    buildTime: SQLMetric
+) extends Serializable {
+
+  def of(rows: Iterator[InternalRow]): ThetaRelation = {
+    val memory = TaskMemory.ofRunningTask()
+    val relation = build(new PartitionRelation.HeldRows(rows, memory))
+    memory.countAsPeak()
+    memory.hold(relation.bytes)
+    indexRows += relation.store.rows
+    indexBytes += relation.bytes
+    buildTime += relation.buildNanos
+    relation
+  }
+}
+
+private object PartitionRelation {
+
+  /** Rows that are kept until they are sorted, beside their keys and then beside their copy. */
+  private val BuildFactor = 3L
+
+  /** Memory is asked for in such steps of bytes of rows. */
+  private val Step = 1L << 20
+
+  /** For the memory of rows that have no bytes of their own. */
+  private val OtherRowBytes = 64L
+
+  /** Counts the rows that are taken for a relation. */
+  private final class HeldRows(rows: Iterator[InternalRow], memory: TaskMemory)
+      extends Iterator[InternalRow] {
+    private var bytes = 0L
+    private var held = 0L
+
+    override def hasNext: Boolean = rows.hasNext
+
+    override def next(): InternalRow = {
+      val row = rows.next()
+      bytes += (row match {
+        case unsafe: UnsafeRow => unsafe.getSizeInBytes
+        case _ => OtherRowBytes
+      })
+      if (bytes > held) {
+        held = bytes + Step
+        memory.hold(BuildFactor * held)
+      }
+      row
+    }
+  }
+}
