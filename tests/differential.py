@@ -35,7 +35,7 @@ MATRIX: dict[str, dict[str, str]] = {
     f"{how}{'-aqe' if adaptive else ''}": {
         **(GENERATED if how == "codegen" else INTERPRETED),
         "spark.sql.adaptive.enabled": str(adaptive).lower(),
-        "spark.thetajoin.sortProbe.minIndexBytes": "128k" if adaptive else "0",
+        "spark.thetajoin.sortProbe.minIndexBytes": "4k" if adaptive else "0",
     }
     for adaptive in (True, False)
     for how in ("codegen", "interpreted")

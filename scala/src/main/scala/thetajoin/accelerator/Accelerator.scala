@@ -137,6 +137,9 @@ abstract class JoinIndex extends Serializable {
   /** A cursor for one task. */
   def newProber(): Prober
 
+  /** How many different keys its rows have, of those that must be equal; 1 if there are none. */
+  def keyCount: Int = 1
+
   /** Which of the spec's [[IndexSpec.bounds]] it is ordered by; the second is not read if there is one. */
   def pair: BoundPair = BoundPair.FirstTwo
 

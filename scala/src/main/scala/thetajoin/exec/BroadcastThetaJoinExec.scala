@@ -233,11 +233,14 @@ final class BroadcastThetaJoinExec(
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
   override protected def batchBounds(relation: ThetaRelation): Option[Int] =
-    if (
-      sortsProbe && role.buildExistence.isEmpty &&
-      relation.index.bytes >= Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
-    ) Some(mode.spec.bounds)
+    if (sortsProbe && role.buildExistence.isEmpty && paysToSort(relation)) Some(mode.spec.bounds)
     else None
+
+  private def paysToSort(relation: ThetaRelation): Boolean = {
+    val least = Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
+    least == 0 || relation.index.bytes >= least &&
+    relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
+  }
 
   private def source(): TaskSource = {
     val broadcast = relation()
@@ -254,6 +257,9 @@ final class BroadcastThetaJoinExec(
 }
 
 object BroadcastThetaJoinExec {
+
+  /** Fewer rows of a key than these are found as quickly in any order of probe rows. */
+  private val ManyRowsOfKey = 8L
 
   /**
    * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of

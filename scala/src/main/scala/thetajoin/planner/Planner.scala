@@ -169,10 +169,11 @@ object Planner {
 
   private def sortsProbe(estimate: Estimate, offer: Offer, conf: SQLConf): Boolean = {
     val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
-    val rows = Settings.bytes(Settings.SortProbeMinIndexBytes, conf) / IndexBytesPerRow
-    def mayBeMany(estimated: BigInt) = estimated * Compression >= rows
-    bounds.nonEmpty && bounds.forall(_.dataType == LongType) &&
-    mayBeMany(estimate.buildRows) && mayBeMany(estimate.probeRows)
+    val leastBytes = Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
+    def mayBe(estimated: BigInt, rows: Long) = estimated * Compression >= rows
+    bounds.nonEmpty && bounds.forall(_.dataType == LongType) && (leastBytes == 0 ||
+      mayBe(estimate.buildRows, leastBytes / IndexBytesPerRow) &&
+      mayBe(estimate.probeRows, ManyProbeRows))
   }
 
   private def spread(estimate: Estimate, offer: Offer): Spread = {
@@ -201,6 +202,9 @@ object Planner {
 
   /** Of an ordered index, about. */
   private val IndexBytesPerRow = 20L
+
+  /** From so many on the look-ups cost more than the code that sorts. */
+  private val ManyProbeRows = 100000L
 
   /** How many times more rows a file may have than its size says. What is built in the end is known before rows are sorted. */
   private val Compression = 8

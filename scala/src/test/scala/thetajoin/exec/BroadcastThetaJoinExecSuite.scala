@@ -328,8 +328,14 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     withConf("spark.sql.codegen.wholeStage" -> "false") {
       assertSame(queries(ofGroup.head).head, "interval")
     }
-    val few =
-      s"SELECT /*+ BROADCAST(b) */ count(*) FROM points JOIN b ON points.k = b.k AND points.v > b.v"
+    spark.range(20000).selectExpr("id AS l", "id AS lo", "id + 9 AS hi")
+      .createOrReplaceTempView("versions")
+    val oneRowOfKey = executed(spark.sql("SELECT /*+ BROADCAST(versions) */ count(*) FROM points " +
+      "JOIN versions ON points.k = l AND v BETWEEN lo AND hi"))
+    assert(broadcastJoins(oneRowOfKey).map(_.sortsProbe) == Seq(true))
+    assert(!generated(oneRowOfKey).contains(classOf[ProbeBatch].getName))
+    val few = "SELECT /*+ BROADCAST(f) */ count(*) FROM points " +
+      "JOIN (SELECT id AS w FROM range(20)) f ON points.v > f.w"
     assert(broadcastJoins(executed(spark.sql(few))).map(_.sortsProbe) == Seq(false))
   }
 

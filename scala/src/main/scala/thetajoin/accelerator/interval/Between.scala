@@ -38,6 +38,8 @@ private final class BetweenBuilder(spec: BetweenSpec, types: Seq[DataType]) exte
 final class Between(spec: BetweenSpec, groups: Groups, segments: Segments) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes
 
+  override def keyCount: Int = segments.count
+
   override def newProber(): Prober = groups match {
     case _: Groups.OfBytes => new BetweenProber(spec, groups, segments)
     case _ => new BetweenProber(spec, groups, segments) with LongsProber

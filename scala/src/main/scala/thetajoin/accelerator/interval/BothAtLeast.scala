@@ -71,6 +71,8 @@ final class BothAtLeast(
 ) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
 
+  override def keyCount: Int = segments.count
+
   override def newProber(): Prober = groups match {
     case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree, pair, places)
     case _ => new BothAtLeastProber(spec, groups, segments, tree, pair, places) with LongsProber

@@ -19,6 +19,8 @@ private[interval] final class Segments(
   def bytes: Long =
     4L * starts.length + 8L * numbers.length + directories.filter(_ != null).map(_.bytes).sum
 
+  def count: Int = starts.length - 1
+
   def end(segment: Int): Int = starts(segment + 1)
 
   /** The first position of a segment with a number that is at least this one; the segment's end without one. */
