@@ -238,8 +238,9 @@ final class BroadcastThetaJoinExec(
 
   private def paysToSort(relation: ThetaRelation): Boolean = {
     val least = Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
-    least == 0 || relation.index.bytes >= least &&
-    relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
+    val bytes = relation.index.bytes
+    least == 0 || bytes >= least && (bytes >= BroadcastThetaJoinExec.ManyBytes ||
+      relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount)
   }
 
   private def source(): TaskSource = {
@@ -258,8 +259,9 @@ final class BroadcastThetaJoinExec(
 
 object BroadcastThetaJoinExec {
 
-  /** Fewer rows of a key than these are found as quickly in any order of probe rows. */
+  /** Fewer rows of a key than these are found as quickly in any order of probe rows, where a core's cache holds the index. */
   private val ManyRowsOfKey = 8L
+  private val ManyBytes = 4L << 20
 
   /**
    * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of

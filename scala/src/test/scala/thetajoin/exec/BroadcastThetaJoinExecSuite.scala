@@ -1,5 +1,9 @@
 package thetajoin.exec
 
+import java.nio.file.Files
+
+import org.apache.spark.ShuffleDependency
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
@@ -214,6 +218,35 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("rows that are read twice are kept by a shuffle, but for those of a scan of columns") {
+    // Of pairs and build rows without a match, pairs are the first.
+    def shuffles(rdd: RDD[_]): Boolean = rdd.dependencies.headOption.exists { dependency =>
+      dependency.isInstanceOf[ShuffleDependency[_, _, _]] || shuffles(dependency.rdd)
+    }
+    spark.range(0, 3000, 1, 3).selectExpr("id", "CAST(id AS STRING) AS s")
+      .createOrReplaceTempView("rows")
+    val path = Files.createTempDirectory("thetajoin")
+    spark.table("rows").write.parquet(s"$path/columns")
+    spark.table("rows").write.json(s"$path/lines")
+    val keptOf = Seq(
+      "rows" -> false,
+      s"parquet.`$path/columns`" -> false,
+      s"json.`$path/lines`" -> true,
+      "(SELECT * FROM rows WHERE s LIKE '%1%')" -> true,
+      "(SELECT id, CAST(s AS INT) AS n FROM rows)" -> true
+    )
+    for ((probe, isKept) <- keptOf) {
+      def on(join: String) =
+        s"SELECT /*+ BROADCAST(b) */ p.*, b.v FROM $probe p $join b ON p.id < b.v"
+      for (join <- Seq("FULL JOIN", "RIGHT JOIN")) {
+        val Seq(node) = broadcastJoins(assertSame(on(join), "piecewise")): @unchecked
+        assert(shuffles(node.execute()) == isKept, s"$probe $join")
+      }
+      val Seq(once) = broadcastJoins(assertSame(on("LEFT JOIN"), "piecewise")): @unchecked
+      assert(!shuffles(once.execute()), probe)
+    }
+  }
+
   test("a probe row's matches are never held together") {
     // One probe row with 20 million matches: held together they would take over 600 MB.
     spark.range(0, 20000000, 1, 1).createOrReplaceTempView("many")
@@ -267,7 +300,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     spark.sql(
       "SELECT id AS no, id % 310 AS l, id * 104729 % 100000 AS lo, id * 104729 % 100000 + id % 500 AS hi, id * 104729 % 100000 + id % 6 AS near FROM range(0, 70000, 1, 2)"
     ).createOrReplaceTempView("spans")
-    val directory = java.nio.file.Files.createTempDirectory("points")
+    val directory = Files.createTempDirectory("points")
     spark.table("points").write.mode("overwrite").parquet(directory.toString)
     spark.read.parquet(directory.toString).createOrReplaceTempView("filed")
     val ofGroup = Seq(

@@ -68,6 +68,36 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("each partition's index answers the comparisons that leave the fewest of its rows") {
+    // Keys of two partitions: the boxes of one are narrow in x, those of the other in y.
+    val partition = spark.sql("SELECT CAST(pmod(hash(id), 5) AS INT) FROM range(2, 4)").collect()
+    assert(partition.map(_.getInt(0)).distinct.length == 2)
+    spark.sql("SELECT id, id % 2 + 2 AS k, id * 7919 % 10000 AS x, id DIV 2 AS y FROM range(20000)")
+      .createOrReplaceTempView("places")
+    spark.range(400).selectExpr(
+      "id AS no",
+      "id % 2 + 2 AS k",
+      "IF(id % 2 = 0, id * 20, 0) AS x1",
+      "IF(id % 2 = 0, id * 20 + 9, 10000) AS x2",
+      "IF(id % 2 = 1, id * 20, 0) AS y1",
+      "IF(id % 2 = 1, id * 20 + 9, 10000) AS y2"
+    ).createOrReplaceTempView("boxes")
+    withConf("spark.sql.adaptive.coalescePartitions.enabled" -> "false") {
+      onEveryPath { _ =>
+        for (joinType <- Seq("JOIN", "LEFT JOIN")) {
+          val plan = assertSame(
+            s"SELECT count(*), count(id), count(no), sum(id), sum(no) FROM places p $joinType boxes b " +
+              "ON p.k = b.k AND x BETWEEN x1 AND x2 AND y BETWEEN y1 AND y2",
+            "interval"
+          )
+          val Seq(join) = joins(plan): @unchecked
+          assert(join.metrics("matches").value > 0)
+          assert(join.metrics("candidates").value == join.metrics("matches").value, joinType)
+        }
+      }
+    }
+  }
+
   test("Spark is told of the memory that indexes take") {
     val peaks = new LongAdder
     val listener = new SparkListener {
