@@ -2,8 +2,8 @@ package thetajoin.accelerator.interval
 
 import java.util.Arrays
 
-import thetajoin.accelerator.{BoundPair, LongOrder}
 import thetajoin.accelerator.keys.Groups
+import thetajoin.accelerator.{BoundPair, LongOrder}
 
 /**
  * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list; for the next point those are
