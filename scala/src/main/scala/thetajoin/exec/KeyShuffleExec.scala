@@ -1,10 +1,7 @@
 package thetajoin.exec
 
-import scala.concurrent.Await
-import scala.concurrent.duration.Duration
 import scala.reflect.ClassTag
 
-import org.apache.spark.ShuffleDependency
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
@@ -16,7 +13,6 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.execution.thetabridge.Shuffles
 
 import thetajoin.rowstore.{RowPages, ThetaRelation}
 
@@ -62,19 +58,8 @@ final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child
       expressions.map(_.dataType),
       math.max(partitions, cores)
     )(() => key => key.hashCode)
-    if (keyRows.getNumPartitions > 0)
-      write(shuffle.dependencies.head.asInstanceOf[ShuffleDependency[_, _, _]])
+    RowShuffle.run(shuffle)
     new ShuffledKeys(RowShuffle.rowsOf(shuffle), keyRows.getNumPartitions, size.value, mode)
-  }
-
-  private def write(shuffle: ShuffleDependency[_, _, _]): Unit = {
-    val job = Shuffles.write(sparkContext, shuffle)
-    try Await.result(job, Duration.Inf)
-    catch {
-      case e: InterruptedException =>
-        job.cancel()
-        throw e
-    }
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): KeyShuffleExec =

@@ -76,7 +76,8 @@ final case class KeyShuffledThetaJoinExec(
         if (key.anyNull) row.hashCode else key.hashCode
       }
     }
-    RowShuffle.rowsOf(probe).zipPartitions(keyRows) { (rows, ofPartition) =>
+    val (probeRows, keysBeside) = SkewedPartitions.aligned(probe, keyRows, conf)
+    probeRows.zipPartitions(keysBeside) { (rows, ofPartition) =>
       new PartitionRows(relations.of(ofPartition), join, rows)
     }
   }

@@ -1,14 +1,18 @@
 package thetajoin.exec
 
-import org.apache.spark.Partitioner
+import scala.concurrent.Await
+import scala.concurrent.duration.Duration
+
 import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.thetabridge.Shuffles
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.{Partitioner, ShuffleDependency}
 
 /** Moves rows to partitions that a join chooses. */
 private[exec] object RowShuffle {
+  type Written = ShuffledRDD[Int, UnsafeRow, UnsafeRow]
 
   /**
    * Spreads rows over partitions. The work of a join is pairs, not rows: a file of 30,000 rows is one
@@ -24,7 +28,7 @@ private[exec] object RowShuffle {
    */
   def write(rows: RDD[InternalRow], types: Seq[DataType], partitions: Int)(
       hashes: () => UnsafeRow => Int
-  ): ShuffledRDD[Int, UnsafeRow, UnsafeRow] = {
+  ): Written = {
     val numbered = rows.mapPartitions { input =>
       val (toUnsafe, hash) = (UnsafeProjection.create(types.toArray), hashes())
       val copies = !Shuffles.writeRowsAtOnce()
@@ -39,6 +43,25 @@ private[exec] object RowShuffle {
     new ShuffledRDD[Int, UnsafeRow, UnsafeRow](numbered, new PartitionNumber(partitions))
       .setSerializer(Shuffles.rowSerializer(types.size))
   }
+
+  /** Has it written, and says how many bytes each partition takes; nothing if no task writes any. */
+  def run(shuffle: Written): Option[Array[Long]] = {
+    val written = dependency(shuffle)
+    if (written.rdd.getNumPartitions == 0) None
+    else {
+      val job = Shuffles.write(shuffle.sparkContext, written)
+      try Some(Await.result(job, Duration.Inf).bytesByPartitionId)
+      catch {
+        case e: InterruptedException =>
+          job.cancel()
+          throw e
+      }
+    }
+  }
+
+  /** As a reader of rows sees it. */
+  def dependency(shuffle: Written): ShuffleDependency[Int, InternalRow, InternalRow] =
+    shuffle.dependencies.head.asInstanceOf[ShuffleDependency[Int, InternalRow, InternalRow]]
 
   /** The same row object each time. */
   def rowsOf(shuffle: RDD[(Int, UnsafeRow)]): RDD[InternalRow] =

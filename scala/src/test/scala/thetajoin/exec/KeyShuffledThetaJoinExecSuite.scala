@@ -107,6 +107,30 @@ class KeyShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("the partition of a frequent key of the probe side is split") {
+    // Four in five probe rows have one key.
+    spark.range(0, rows, 1, 4).selectExpr("id", "IF(id % 5 = 0, id % 1000, 14) AS k", "'text' AS s")
+      .createOrReplaceTempView("skewed")
+    for (adaptive <- Seq("true", "false"); codegen <- Seq("true", "false"))
+      withConf(
+        "spark.sql.autoBroadcastJoinThreshold" -> "1b",
+        "spark.sql.adaptive.enabled" -> adaptive,
+        "spark.sql.codegen.wholeStage" -> codegen,
+        "spark.sql.shuffle.partitions" -> "5",
+        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> "4k",
+        "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "2",
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "4k"
+      ) {
+        for (exists <- Seq("EXISTS", "NOT EXISTS"); table <- Seq("skewed", "probe")) {
+          val sql = s"SELECT count(*), sum(id), max(s) FROM $table p WHERE " +
+            s"$exists (SELECT 1 FROM build b WHERE b.k = p.k)"
+          val Seq(join) = joins(assertSame(sql, "existence")): @unchecked
+          val splits = adaptive == "true" && table == "skewed"
+          assert(join.execute().getNumPartitions > keyShuffles(join).head.partitions == splits)
+        }
+      }
+  }
+
   test("a thread without a session can run the query") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "1b") {
       val query = spark.sql("SELECT id FROM probe p WHERE k IN (SELECT k FROM build)")
