@@ -6,7 +6,7 @@ import org.apache.spark.unsafe.Platform
 import thetajoin.accelerator.LongOrder
 
 /**
- * Probe rows on their way to a large ordered index: a batch is filled, sorted by where its rows are looked up, and read. Neighbours then
+ * Probe rows on their way to an ordered index: a batch is filled, sorted by where its rows are looked up, and read. Neighbours then
  * look at neighbouring places of the index, which is read from front to back for each batch, and not from memory at random for
  * each row. Generated code holds the columns of the rows in arrays beside, which it brings into the same order.
  *

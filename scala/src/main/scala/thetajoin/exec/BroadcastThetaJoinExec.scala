@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import thetajoin.Settings
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.rowstore.{RowStore, ThetaRelation}
 
 /**
  * A join whose build side is broadcast with an index over it. It extends Spark's nested loop join because adaptive
@@ -28,7 +28,7 @@ import thetajoin.rowstore.ThetaRelation
  * @param indexed see [[ThetaJoinExec]]
  * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
  * @param marks see [[JoinTask]]
- * @param sortsProbe whether probe rows come in sorted batches, if the index turns out to be large
+ * @param sortsProbe whether probe rows come in sorted batches, if that pays for the index that is built
  */
 final class BroadcastThetaJoinExec(
     left: SparkPlan,
@@ -75,12 +75,13 @@ final class BroadcastThetaJoinExec(
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
       newRight: SparkPlan
-  ): BroadcastThetaJoinExec = changed(newLeft, newRight, marks)
+  ): BroadcastThetaJoinExec = changed(newLeft, newRight)
 
   private def changed(
-      newLeft: SparkPlan,
-      newRight: SparkPlan,
-      newMarks: Option[Int]
+      newLeft: SparkPlan = left,
+      newRight: SparkPlan = right,
+      newSortsProbe: Boolean = sortsProbe,
+      newMarks: Option[Int] = marks
   ): BroadcastThetaJoinExec = {
     val join = new BroadcastThetaJoinExec(
       newLeft,
@@ -94,7 +95,7 @@ final class BroadcastThetaJoinExec(
       probeFilter,
       mode,
       spread,
-      sortsProbe,
+      newSortsProbe,
       newMarks
     )
     join.copyTagsFrom(this)
@@ -104,7 +105,7 @@ final class BroadcastThetaJoinExec(
   /** Joins that do the same are the same, whatever their numbers. */
   override protected def doCanonicalize(): SparkPlan = {
     val join = super.doCanonicalize().asInstanceOf[BroadcastThetaJoinExec]
-    join.changed(join.left, join.right, marks.map(_ => 0))
+    join.changed(newMarks = marks.map(_ => 0))
   }
 
   override def requiredChildDistribution: Seq[Distribution] = buildSide match {
@@ -147,7 +148,7 @@ final class BroadcastThetaJoinExec(
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
-      !(consumedInPlace || (role.oneRowAtMost && !sortsProbe))
+      !(consumedInPlace || role.oneRowAtMost)
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =
@@ -158,10 +159,13 @@ final class BroadcastThetaJoinExec(
     val marksBelow = role.buildExistence.isDefined && !mayMoveRows
     val below = ProbeRowsExec(if (marksBelow) MarkRowsExec(probe, build, task) else probe)
     buildSide match {
-      case BuildLeft => changed(left, below, marks)
-      case BuildRight => changed(below, right, marks)
+      case BuildLeft => changed(newRight = below)
+      case BuildRight => changed(newLeft = below)
     }
   }
+
+  /** Gives probe rows as they come: sorting them first costs more than their look-ups where each may leave the stage. */
+  def inOrder: BroadcastThetaJoinExec = changed(newSortsProbe = false)
 
   /** Whether pairs come out, and then the build rows that are in none. */
   def emitsTail: Boolean = role.pairs && role.needsMatchedBuildRows
@@ -170,7 +174,7 @@ final class BroadcastThetaJoinExec(
 
   /** The same join without those build rows, each task of which marks the others. */
   def withoutTail(input: TailInput): BroadcastThetaJoinExec =
-    changed(left, right, Some(input.join))
+    changed(newMarks = Some(input.join))
 
   /** Those build rows. */
   def tailOnly(input: TailInput): TailRowsExec = TailRowsExec(output, task, input)
@@ -239,8 +243,12 @@ final class BroadcastThetaJoinExec(
   private def paysToSort(relation: ThetaRelation): Boolean = {
     val least = Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
     val bytes = relation.index.bytes
-    least == 0 || bytes >= least && (bytes >= BroadcastThetaJoinExec.ManyBytes ||
-      relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount)
+    def isSoonSorted = probe.output.forall(a => RowStore.isFlat(a.dataType)) &&
+      probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes
+    def isLongSearched = role.pairs &&
+      relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
+    least == 0 || bytes >= least &&
+    (bytes >= BroadcastThetaJoinExec.ManyBytes || isSoonSorted && isLongSearched)
   }
 
   private def source(): TaskSource = {
@@ -259,9 +267,14 @@ final class BroadcastThetaJoinExec(
 
 object BroadcastThetaJoinExec {
 
-  /** Fewer rows of a key than these are found as quickly in any order of probe rows, where a core's cache holds the index. */
-  private val ManyRowsOfKey = 8L
+  /** An index of so many is not held by a core's cache. */
   private val ManyBytes = 4L << 20
+
+  /** Of such as are, fewer rows of a key than these are found as quickly in any order of probe rows. */
+  private val ManyRowsOfKey = 8L
+
+  /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up in a small index. */
+  private val FewRowBytes = 64
 
   /**
    * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of

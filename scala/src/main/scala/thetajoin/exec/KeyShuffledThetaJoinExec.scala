@@ -63,6 +63,11 @@ final case class KeyShuffledThetaJoinExec(
   private def ofPartition: TaskSource =
     new PartitionSource(keys.build(Iterator.empty), id, mode.spec.keyErrors)
 
+  /** By Spark's estimate; without one they may be many. */
+  private def probeBytes: BigInt =
+    left.collectFirst { case node if node.logicalLink.isDefined => node.logicalLink.get }
+      .fold(BigInt(Long.MaxValue))(_.stats.sizeInBytes)
+
   /** Partitions of [[PartitionRows]]. */
   private def coPartitioned(rows: RDD[InternalRow]): RDD[InternalRow] = {
     val keyRows = keys.inPartitionsOf(KeyShuffledThetaJoinExec.LargestPartition)
@@ -76,7 +81,7 @@ final case class KeyShuffledThetaJoinExec(
         if (key.anyNull) row.hashCode else key.hashCode
       }
     }
-    val (probeRows, keysBeside) = SkewedPartitions.aligned(probe, keyRows, conf)
+    val (probeRows, keysBeside) = SkewedPartitions.aligned(probe, probeBytes, keyRows, conf)
     probeRows.zipPartitions(keysBeside) { (rows, ofPartition) =>
       new PartitionRows(relations.of(ofPartition), join, rows)
     }

@@ -46,7 +46,9 @@ object IsolateProbe extends Rule[SparkPlan] {
     case join: BroadcastThetaJoinExec if !join.ownsLoop =>
       val below =
         join.mapChildren(isolate(_, consumedInPlace = false)).asInstanceOf[BroadcastThetaJoinExec]
-      if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop else below
+      if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop
+      else if (consumedInPlace) below
+      else below.inOrder
     case join: ShuffledThetaJoinExec =>
       join.mapChildren {
         case side @ (_: Exchange | _: QueryStageExec | _: AQEShuffleReadExec) =>

@@ -20,14 +20,18 @@ private[exec] object SkewedPartitions {
 
   /**
    * Rows of two shuffles by the same keys, partition by partition. A large partition of the probe side is several, each with the rows
-   * of some of the tasks that wrote it, beside all keys.
+   * of some of the tasks that wrote it, beside all keys. It is written ahead for that, if a partition may be large.
+   *
+   * @param probeBytes an estimate
    */
   def aligned(
       probe: RowShuffle.Written,
+      probeBytes: BigInt,
       keys: RDD[InternalRow],
       conf: SQLConf
   ): (RDD[InternalRow], RDD[InternalRow]) = {
-    val splits = conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.SKEW_JOIN_ENABLED)
+    val splits = conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.SKEW_JOIN_ENABLED) &&
+      probeBytes >= conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD)
     val parts =
       if (splits) RowShuffle.run(probe).map(cut(RowShuffle.dependency(probe).shuffleId, _, conf))
       else None
@@ -74,7 +78,9 @@ private[exec] object SkewedPartitions {
         })
       ) {
     override protected def getPartitions: Array[Partition] =
-      picked.indices.map(i => new PickedPartition(i, rows.partitions(picked(i)))).toArray
+      picked.indices.map { i =>
+        new PickedPartition(i, firstParent[InternalRow].partitions(picked(i)))
+      }.toArray
 
     override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] =
       firstParent[InternalRow].iterator(split.asInstanceOf[PickedPartition].of, context)

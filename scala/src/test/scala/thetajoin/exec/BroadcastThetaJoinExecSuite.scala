@@ -293,7 +293,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(spark.sql(sql).head().getLong(0) == 40000L * 39999 / 2)
   }
 
-  test("probe rows of a large index come in sorted batches") {
+  test("probe rows come in sorted batches where that pays") {
     spark.sql(
       "SELECT id, IF(id % 19 = 0, NULL, id % 300) AS k, id * 7919 % 100000 AS v, repeat('s', CAST(id % 5 AS INT)) AS s FROM range(0, 140000, 1, 2)"
     ).createOrReplaceTempView("points")
@@ -337,7 +337,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
         query.queryExecution.executedPlan
       )
     }
-    for (sql <- ofGroup.flatMap(queries)) {
+    for (sql <- ofGroup.flatMap(queries)) withConf(Settings.SortProbeMinIndexBytes.key -> "0") {
       assertSame(sql, "interval")
       val query = spark.sql(sql)
       executed(query)
@@ -361,12 +361,24 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     withConf("spark.sql.codegen.wholeStage" -> "false") {
       assertSame(queries(ofGroup.head).head, "interval")
     }
+    // Whether it pays is known when the index is.
+    def isSorted(sql: String): Boolean = {
+      val plan = executed(spark.sql(sql))
+      assert(broadcastJoins(plan).size == 1)
+      generated(plan).contains(classOf[ProbeBatch].getName)
+    }
     spark.range(20000).selectExpr("id AS l", "id AS lo", "id + 9 AS hi")
       .createOrReplaceTempView("versions")
-    val oneRowOfKey = executed(spark.sql("SELECT /*+ BROADCAST(versions) */ count(*) FROM points " +
-      "JOIN versions ON points.k = l AND v BETWEEN lo AND hi"))
-    assert(broadcastJoins(oneRowOfKey).map(_.sortsProbe) == Seq(true))
-    assert(!generated(oneRowOfKey).contains(classOf[ProbeBatch].getName))
+    val on = "ON points.k = l AND v BETWEEN lo AND hi"
+    assert(isSorted(s"SELECT /*+ BROADCAST(spans) */ count(*), sum(id) FROM points JOIN spans $on"))
+    assert(!isSorted(s"SELECT /*+ BROADCAST(spans) */ count(*), max(s) FROM points JOIN spans $on"))
+    assert(
+      !isSorted(s"SELECT /*+ BROADCAST(versions) */ count(*) FROM points JOIN versions $on")
+    )
+    withConf(Settings.SortProbeMinIndexBytes.key -> "0") {
+      assert(isSorted(s"SELECT count(*) FROM points LEFT SEMI JOIN spans $on"))
+      assert(!isSorted(s"SELECT id FROM points LEFT SEMI JOIN spans $on"))
+    }
     val few = "SELECT /*+ BROADCAST(f) */ count(*) FROM points " +
       "JOIN (SELECT id AS w FROM range(20)) f ON points.v > f.w"
     assert(broadcastJoins(executed(spark.sql(few))).map(_.sortsProbe) == Seq(false))

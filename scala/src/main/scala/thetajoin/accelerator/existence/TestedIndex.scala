@@ -42,7 +42,9 @@ final class TestedRows(test: GroupTest, isEmpty: Boolean) extends TestedNumbers 
 }
 
 /** A group for each key of 64 bits. The numbers of a probe row are its key, then the values that are tested. */
-final class TestedLongs(table: LongTable, test: GroupTest) extends TestedNumbers with KeyBounds {
+final class TestedLongs(table: LongTable, test: GroupTest, override val keyCount: Int)
+    extends TestedNumbers
+    with KeyBounds {
   override def least: Long = table.least
   override def greatest: Long = table.greatest
   override def bytes: Long = table.bytes + test.bytes
@@ -55,7 +57,8 @@ final class TestedLongs(table: LongTable, test: GroupTest) extends TestedNumbers
 }
 
 /** A group for each key of other types. */
-final class TestedBytes(groups: Groups.OfBytes, test: GroupTest) extends JoinIndex {
+final class TestedBytes(groups: Groups.OfBytes, test: GroupTest, override val keyCount: Int)
+    extends JoinIndex {
   override def bytes: Long = groups.bytes + test.bytes
   override def newProber(): Prober = new TestedBytesProber(groups, test)
 }
@@ -93,9 +96,9 @@ private final class TestedBytesProber(groups: Groups.OfBytes, test: GroupTest)
 }
 
 private[existence] object TestedIndex {
-  def apply(groups: Groups, test: GroupTest): JoinIndex = groups match {
+  def apply(groups: Groups, test: GroupTest, keyCount: Int): JoinIndex = groups match {
     case Groups.One(isEmpty) => new TestedRows(test, isEmpty)
-    case Groups.OfNumbers(table) => new TestedLongs(table, test)
-    case bytes: Groups.OfBytes => new TestedBytes(bytes, test)
+    case Groups.OfNumbers(table) => new TestedLongs(table, test, keyCount)
+    case bytes: Groups.OfBytes => new TestedBytes(bytes, test, keyCount)
   }
 }

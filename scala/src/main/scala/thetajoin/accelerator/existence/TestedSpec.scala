@@ -102,7 +102,9 @@ private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extend
     val values = Seq.tabulate(spec.comparisons) { i =>
       Array.tabulate(arrival.length)(row => spec.adapted(i, numbers.column(i).array(row)))
     }
-    val kept = spec.keptRows(numbers.grouped(), values)
-    OrderedIndex(TestedIndex(numbers.groups, kept.test), kept.rows.map(arrival(_)))
+    val groups = numbers.grouped()
+    val kept = spec.keptRows(groups, values)
+    val index = TestedIndex(numbers.groups, kept.test, keyCount = groups.starts.length - 1)
+    OrderedIndex(index, kept.rows.map(arrival(_)))
   }
 }

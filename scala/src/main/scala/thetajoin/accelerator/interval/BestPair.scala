@@ -79,7 +79,8 @@ private final class BestPairBuilder(spec: BestPairSpec, types: Seq[DataType]) ex
 
 /**
  * How many rows each pair of bounds leaves of those with equal keys, by a sample of the build rows, each asked for by some of
- * them: as if the probe rows lay where the build rows do, as far as [[Likeness]] tells.
+ * them: as if the probe rows lay where the build rows do, as far as [[Likeness]] tells. What is not alike may depend on each other as
+ * it does in build rows, or not at all: of both the one that leaves more counts.
  */
 private[interval] final class PairSample(
     columns: Array[Array[Long]],
@@ -92,22 +93,49 @@ private[interval] final class PairSample(
   private val pairs =
     for (first <- 0 until bounds; second <- first + 1 until bounds) yield BoundPair(first, second)
 
-  /** The pair that leaves the fewest; the first of such. */
-  def best: BoundPair = {
-    val left = counts()
-    pairs(left.indices.minBy(left(_)))
+  /** For each bound, which of several build rows a probe row's number for it is like: the same one for what is alike. */
+  private val likeRow: Array[Int] = {
+    val first = Array.range(0, bounds)
+    for (i <- first.indices) {
+      val (from, to) = (first(i), first(spec.likeness(i).bound))
+      for (j <- first.indices if first(j) == from) first(j) = to
+    }
+    first.map(first.distinct.indexOf(_))
   }
 
-  /** For each pair. */
-  private def counts(): Array[Double] = {
-    val left = new Array[Double](pairs.size)
+  /** How many rows one that is looked at stands for, at most. */
+  private var step = 1
+
+  /** The pair that leaves the fewest; of such those that bound one number of the probe row from both ends, or else the first. */
+  def best: BoundPair = {
+    val asInRows = counts(_ => 0)
+    val apart = counts(likeRow(_))
+    val pair = pairs.indices.minBy { i =>
+      val isPoint = spec.points.contains((pairs(i).first, pairs(i).second))
+      (math.max(FewHits * step, math.max(asInRows(i), apart(i))), !isPoint)
+    }
+    pairs(pair)
+  }
+
+  /**
+   * For each pair.
+   *
+   * @param likeRow for each bound, which of as many build rows as there are bounds is asked as the probe row
+   */
+  private def counts(likeRow: Int => Int): Array[Long] = {
+    val left = new Array[Long](pairs.size)
     val asked = new Array[Long](bounds)
     val passes = new Array[Boolean](bounds)
     var group = 0
     for (at <- evenly(0, groups.order.length, Probes)) {
       while (groups.starts(group + 1) <= at) group += 1
-      ask(groups.order(at), asked)
-      val looked = evenly(groups.starts(group), groups.starts(group + 1), Rows)
+      val (from, until) = (groups.starts(group), groups.starts(group + 1))
+      for (i <- asked.indices) {
+        val away = likeRow(i).toLong * (until - from) / bounds
+        asked(i) = number(i, groups.order(from + ((at - from + away) % (until - from)).toInt))
+      }
+      val looked = evenly(from, until, math.max(Rows, (until - from) / RowsForEach))
+      step = math.max(step, looked.step)
       for (place <- looked) {
         compare(groups.order(place), asked, passes)
         // Each stands for those up to the next.
@@ -117,24 +145,23 @@ private[interval] final class PairSample(
     left
   }
 
-  /** The bounds of a probe row that lies where a build row does. */
-  private def ask(row: Int, asked: Array[Long]): Unit =
-    for (i <- asked.indices) {
-      val like = spec.likeness(i)
-      val value = columns(like.bound)(row)
-      asked(i) = if (like.isTurned) ~value else value
-    }
+  /** What a probe row that is like a build row asks of a bound. */
+  private def number(i: Int, row: Int): Long = {
+    val like = spec.likeness(i)
+    val value = columns(like.bound)(row)
+    if (like.isTurned) ~value else value
+  }
 
+  /** Equal values pass even where they must not: then a row finds itself, and a value that all rows have is passed by all. */
   private def compare(row: Int, asked: Array[Long], passes: Array[Boolean]): Unit = {
     var i = 0
     while (i < passes.length) {
-      val value = columns(i)(row)
-      passes(i) = if (spec.strict(i)) value > asked(i) else value >= asked(i)
+      passes(i) = columns(i)(row) >= asked(i)
       i += 1
     }
   }
 
-  private def count(passes: Array[Boolean], left: Array[Double], rows: Int): Unit = {
+  private def count(passes: Array[Boolean], left: Array[Long], rows: Int): Unit = {
     var i = 0
     while (i < left.length) {
       val pair = pairs(i)
@@ -146,7 +173,13 @@ private[interval] final class PairSample(
 
 private[interval] object PairSample {
   private val Probes = 64
+
+  /** So many are looked at for a probe row, and of very many one in so many. */
   private val Rows = 1024
+  private val RowsForEach = 128
+
+  /** Fewer than these of all that are looked at tell nothing. */
+  private val FewHits = 8L
 
   /** So many of the numbers in `[from, until)` at most, with as much between them. */
   private def evenly(from: Int, until: Int, most: Int): Range =

@@ -186,6 +186,13 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (k.toInt, Seq(~(k * 1000), k * 1000 + 999, ~y, y + 5000))
     }
     assert(pair(points, keyed, keys = 1) == BoundPair(2, 3))
+    // Beside an interval a number that no row of the sample is above, and one that falls while the interval's start rises.
+    val apart = points.take(2) ++ Seq(Likeness(2, isTurned = false), Likeness(3, isTurned = false))
+    val slices = numbers(1000000).sorted.zipWithIndex.map { case (x, i) =>
+      (0, Seq(~x, x + 2500, i.toLong, 7L))
+    }
+    assert(pair(apart, slices) == BoundPair(0, 1))
+    assert(pair(apart, slices.reverse) == BoundPair(0, 1))
     assert(pair(points, keyed) == BoundPair(0, 1))
   }
 

@@ -7,10 +7,12 @@ import org.apache.spark.util.TaskCompletionListener;
 
 /**
  * Heap that a task takes for what can't be spilled. Spark's memory manager is told of it, so that operators which can spill make
- * room; what it does not grant is taken all the same. Spark keeps the task's manager to itself, hence this place.
+ * room; what it does not grant is taken all the same, and what it granted is lent to an operator of the task that can't go on
+ * without. Spark keeps the task's manager to itself, hence this place.
  */
 public final class TaskMemory extends MemoryConsumer {
   private final TaskContext task;
+  private boolean isFull;
 
   private TaskMemory(TaskContext task) {
     super(task.taskMemoryManager(), MemoryMode.ON_HEAP);
@@ -27,10 +29,11 @@ public final class TaskMemory extends MemoryConsumer {
 
   /** So many bytes in all are in use now. */
   public void hold(long bytes) {
-    if (bytes < getUsed()) {
-      freeMemory(getUsed() - bytes);
-    } else {
-      acquireMemory(bytes - getUsed());
+    long more = bytes - getUsed();
+    if (more < 0) {
+      freeMemory(-more);
+    } else if (more > 0 && !isFull) {
+      isFull = acquireMemory(more) < more;
     }
   }
 
@@ -41,6 +44,10 @@ public final class TaskMemory extends MemoryConsumer {
 
   @Override
   public long spill(long size, MemoryConsumer trigger) {
-    return 0;
+    if (trigger == this) return 0;
+    long lent = Math.min(size, getUsed());
+    freeMemory(lent);
+    isFull = true;
+    return lent;
   }
 }
