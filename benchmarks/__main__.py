@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import growth, plot, report
+from benchmarks import growth, plot, report, summary
 from benchmarks.queries import OFF, ON, Query, Suite
 from benchmarks.report import (
     FIRST_WARM_UP_SECONDS,
@@ -21,11 +21,11 @@ from benchmarks.report import (
     Settings,
 )
 from benchmarks.suites import SUITES
+from benchmarks.summary import RESULTS
 from benchmarks.tables import Parquet
 from benchmarks.worker import Execution, NotSupported, Outcome, Worker
 
 THREADS = 2
-RESULTS = Path(__file__).parent / "results"
 MODULES = {
     OFF: "benchmarks.engines.spark",
     ON: "benchmarks.engines.spark",
@@ -63,6 +63,8 @@ def main() -> int:
         plot.write(suite, results, settings, folder / f"{suite.name}.svg")
         growth.write(suite, results, folder / f"{suite.name}-growth.svg")
         print(f"\nWritten: {folder}/{suite.name}*")
+        if folder == RESULTS:
+            summary.write()
     return _check_targets(suite, results) if options.targets else 0
 
 

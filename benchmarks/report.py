@@ -151,9 +151,9 @@ def table(suite: Suite, results: list[Result]) -> list[str]:
 def _figures(suite: Suite, result: Result) -> dict[str, str]:
     """The cells of a query that were measured, by the head of their column."""
     scanned = result.query.scan is not None
-    figures = {SCAN: _cell(result, SCAN)} if scanned else {}
-    figures |= {engine: _cell(result, engine) for engine in suite.engines}
-    figures["off / on"] = _off_ratio(result)
+    figures = {SCAN: cell(result, SCAN)} if scanned else {}
+    figures |= {engine: cell(result, engine) for engine in suite.engines}
+    figures["off / on"] = off_ratio(result)
     figures["best peer / on"] = _ratio(result.best_peer(), result.median(ON))
     if scanned:
         share = result.above_scan()
@@ -209,7 +209,8 @@ def misses(suite: Suite, results: list[Result]) -> list[str]:
     return found
 
 
-def _cell(result: Result, engine: str) -> str:
+def cell(result: Result, engine: str) -> str:
+    """An engine's seconds, or why it has none."""
     seconds = result.median(engine)
     if seconds is not None:
         return f"{seconds:.2f}" if seconds >= 0.1 else f"{seconds:.3f}"
@@ -222,7 +223,7 @@ def _cell(result: Result, engine: str) -> str:
             return ""
 
 
-def _off_ratio(result: Result) -> str:
+def off_ratio(result: Result) -> str:
     """Off by on; where off passed the limit, the limit is a lower bound of it."""
     stopped = result.not_run.get(OFF)
     if isinstance(stopped, OverLimit):

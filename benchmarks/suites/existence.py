@@ -40,8 +40,9 @@ class ExistenceQuery(Query):
 
     @property
     def facts(self) -> dict[str, str]:
-        """Row counts and the condition."""
+        """Join type, row counts and condition."""
         return {
+            "join": "ANTI" if self.is_anti else "SEMI",
             "rows": f"{short(self.outer.rows)} in {short(self.inner.rows)}",
             "condition": f"`{self._where}`",
         }

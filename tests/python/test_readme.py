@@ -1,4 +1,4 @@
-"""The Python examples of the README run, in their order and in one program, as a reader would."""
+"""The README: its Python examples run, in one program as a reader would; its figures are measured."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import summary
+
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not README.is_file(), reason="no README yet")
 def test_python_examples_run(tmp_path: Path) -> None:
     blocks = BLOCK.findall(README.read_text())
     assert blocks
@@ -31,3 +32,7 @@ def test_python_examples_run(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_table_is_that_of_the_results() -> None:
+    assert "\n".join(summary.table()) in README.read_text()

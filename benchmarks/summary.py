@@ -1,0 +1,85 @@
+"""The table in the README, from the results of the suites: `python -m benchmarks.summary`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchmarks.queries import OFF, ON
+from benchmarks.report import Result, cell, off_ratio
+from benchmarks.suites import SUITES
+from benchmarks.worker import Execution, NotSupported, OverLimit
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- benchmark:begin -->\n", "<!-- benchmark:end -->"
+
+# What a reader may have: of each kind of join a small case, a large one, and where peers are ahead.
+QUERIES = {
+    "range": (
+        "point_large",
+        "point_large_semi",
+        "grouped",
+        "grouped_large",
+        "grouped_both",
+        "overlap_pareto",
+        "inequalities_large",
+        "boxes",
+        "overlap",
+    ),
+    "existence": ("int_semi", "small_semi", "large_fan_anti", "text_semi", "not_in"),
+    "nlj": ("Q4", "Q8", "Q12", "S3"),
+}
+ENGINES = (OFF, ON, "DuckDB", "ClickHouse", "DataFusion", "Polars")
+
+
+def write() -> None:
+    """Put the table where the README has one."""
+    before, begin, rest = README.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    README.write_text("".join((before, begin, *(f"{line}\n" for line in table()), end, after)))
+
+
+def table() -> list[str]:
+    """The lines of the table."""
+    head = ("results", "join", "rows", "condition", *ENGINES, "off / on")
+    rules = ["---"] * 4 + ["---:"] * (len(ENGINES) + 1)
+    return [
+        f"| {' | '.join(cells)} |"
+        for cells in (head, rules, *(c for n in QUERIES for c in _rows(n)))
+    ]
+
+
+def _rows(name: str) -> list[tuple[str, ...]]:
+    """The cells of the chosen queries of a suite; an engine that is not in the suite has none."""
+    results = _read(name)
+    link = f"[{name}](benchmarks/results/{name}.md)"
+    return [
+        (
+            link,
+            *results[query].query.facts.values(),
+            *(cell(results[query], engine) for engine in ENGINES),
+            off_ratio(results[query]),
+        )
+        for query in QUERIES[name]
+    ]
+
+
+def _read(name: str) -> dict[str, Result]:
+    """What the last complete run of a suite has left, by query."""
+    found = {}
+    queries = {query.name: query for query in SUITES[name].queries}
+    for raw in json.loads((RESULTS / f"{name}.json").read_text())["results"]:
+        result = Result(queries[raw["query"]["name"]])
+        for engine, runs in raw["executions"].items():
+            result.executions[engine] = [Execution(run["seconds"], (), None) for run in runs]
+        for engine, why in raw["not_run"].items():
+            stopped = OverLimit(**why) if "limit" in why else NotSupported(**why)
+            result.not_run[engine] = stopped
+        found[result.query.name] = result
+    return found
+
+
+if __name__ == "__main__":
+    write()
