@@ -15,7 +15,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- benchmark:begin -->\n", "<!-- benchmark:end -->"
 
-# What a reader may have: of each kind of join a small case, a large one, and where peers are ahead.
+# Of each kind of join large cases, and some in which peers are ahead.
 QUERIES = {
     "range": (
         "point_large",

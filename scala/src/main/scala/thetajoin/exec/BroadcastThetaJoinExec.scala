@@ -165,7 +165,7 @@ final class BroadcastThetaJoinExec(
   }
 
   /** Gives probe rows as they come: sorting them first costs more than their look-ups where each may leave the stage. */
-  def inOrder: BroadcastThetaJoinExec = changed(newSortsProbe = false)
+  def inOrder: BroadcastThetaJoinExec = if (sortsProbe) changed(newSortsProbe = false) else this
 
   /** Whether pairs come out, and then the build rows that are in none. */
   def emitsTail: Boolean = role.pairs && role.needsMatchedBuildRows

@@ -65,7 +65,7 @@ final case class KeyShuffledThetaJoinExec(
 
   /** By Spark's estimate; without one they may be many. */
   private def probeBytes: BigInt =
-    left.collectFirst { case node if node.logicalLink.isDefined => node.logicalLink.get }
+    left.collectFirst(Function.unlift(_.logicalLink))
       .fold(BigInt(Long.MaxValue))(_.stats.sizeInBytes)
 
   /** Partitions of [[PartitionRows]]. */

@@ -166,10 +166,15 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Likeness(bound, isTurned)
     }
     val ends = Seq(1, 0, 3, 2).map(Likeness(_, isTurned = true))
-    def pair(likeness: Seq[Likeness], data: Seq[(Int, Seq[Long])], keys: Int = 0): BoundPair = {
+    def pair(
+        likeness: Seq[Likeness],
+        data: Seq[(Int, Seq[Long])],
+        keys: Int = 0,
+        points: Seq[(Int, Int)] = Nil
+    ): BoundPair = {
       val types = Seq.fill(keys)(LongType)
       val row = rows(types, 4)
-      val spec = BestPairSpec(keys, flags, Nil, likeness)
+      val spec = BestPairSpec(keys, flags, points, likeness)
       build(spec, types ++ Seq.fill(4)(LongType), data.map { case (k, v) => row(k, v) }).index.pair
     }
     // Around a place an interval in each of two directions, long in one and short in the other.
@@ -186,6 +191,7 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (k.toInt, Seq(~(k * 1000), k * 1000 + 999, ~y, y + 5000))
     }
     assert(pair(points, keyed, keys = 1) == BoundPair(2, 3))
+    assert(pair(points, keyed) == BoundPair(0, 1))
     // Beside an interval a number that no row of the sample is above, and one that falls while the interval's start rises.
     val apart = points.take(2) ++ Seq(Likeness(2, isTurned = false), Likeness(3, isTurned = false))
     val slices = numbers(1000000).sorted.zipWithIndex.map { case (x, i) =>
@@ -193,7 +199,10 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     assert(pair(apart, slices) == BoundPair(0, 1))
     assert(pair(apart, slices.reverse) == BoundPair(0, 1))
-    assert(pair(points, keyed) == BoundPair(0, 1))
+    // Where all leave as many: both ends of a point, else the first.
+    val same = Seq.fill(3000)((0, Seq(1L, 1L, 1L, 1L)))
+    assert(pair(apart, same) == BoundPair.FirstTwo)
+    assert(pair(apart, same, points = Seq((1, 3))) == BoundPair(1, 3))
   }
 
   test("points give the rows that a loop finds, sorted and in any order") {
