@@ -197,6 +197,16 @@ trait LongsMembership { this: JoinIndex =>
 }
 
 /**
+ * An index in which a probe row has one candidate at most. Its keys are numbers of 64 bits. Whether an index is one may depend on the
+ * build rows.
+ */
+trait LongsLookup { this: JoinIndex =>
+
+  /** The position of the candidate; -1 without one. */
+  def find(keys: Array[Long]): Int
+}
+
+/**
  * An index that knows by itself whether a key has a candidate: of a single string or binary by the bytes of the value, of
  * other keys by the bytes of their row. `size` bytes lie at `offset` of the object `base`, as for `Platform`.
  */
@@ -231,7 +241,9 @@ trait LongProber { this: Prober =>
 
 /** A prober whose keys are all numbers of 64 bits, which generated code hands over in an array that it uses again for the next row. */
 trait LongsProber { this: Prober =>
-  def probe(key: Array[Long]): Unit
+
+  /** False if it is known that there are no candidates. */
+  def probe(key: Array[Long]): Boolean
 }
 
 /**

@@ -91,8 +91,7 @@ private[driver] final class BatchCode(
       name,
       s"""
          |private void $name() {
-         |  if ($batch == null) return;
-         |  $batch.sort();
+         |  if ($batch == null || !$batch.sort()) return;
          |  final int[] $order = $batch.order();
          |  ${sorts.mkString("\n")}
          |}""".stripMargin

@@ -26,6 +26,9 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private lazy val longKey = new SpecificInternalRow(Seq(LongType))
   private val indexed = relation.indexed
   private val always = relation.always
+
+  /** The state of a probe row of which the index has no candidates. */
+  private val withoutIndex = if (always > 0) Always else Done
   private lazy val part = new Array[Int](PartRows)
   private var partFrom = 0
   private var partEnd = 0
@@ -91,10 +94,8 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   }
 
   /** For keys that are all numbers, if the prober is a [[LongsProber]]. */
-  def probe(key: Array[Long]): Unit = {
-    longsProber.probe(key)
-    state = Index
-  }
+  def probe(key: Array[Long]): Unit =
+    state = if (longsProber.probe(key)) Index else withoutIndex
 
   def probe(keys: InternalRow): Unit = {
     prober.probe(keys)

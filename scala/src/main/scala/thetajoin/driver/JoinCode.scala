@@ -2,9 +2,7 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.BooleanType
-import org.apache.spark.unsafe.Platform
 
 /**
  * The join as Java text. The pieces, in the order in which they run for a probe row:
@@ -12,7 +10,7 @@ import org.apache.spark.unsafe.Platform
  * {{{
  *   start      the probe row's own condition and keys; sets `candidates`
  *   pairs      for each run, for each position: the residual, then what consumes a row
- *   existence  the same up to the first match
+ *   singleRow  if a row comes out at most: up to the first match
  * }}}
  *
  * They are put into the loop of whoever produces probe rows ([[fused]]), or into a loop of our own that can stop
@@ -27,17 +25,18 @@ private[thetajoin] final class JoinCode(
     batchBounds: Option[Int],
     metricTerm: String => String
 ) {
+  import JoinMetrics.{CandidateRows, Matches, OutputRows}
+
   private val role = task.role
   private val relation = new RelationCode(ctx, task, source, inBatches = batchBounds.isDefined)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)
+  private val counters = new CounterCode(ctx, metricTerm)
+  private val singleRow = new SingleRowCode(ctx, task, relation, probeRow, matching, counters)
   private lazy val found = ctx.addMutableState("boolean", "found", forceInline = true)
   private lazy val from = ctx.addMutableState("int", "runFrom", forceInline = true)
   private lazy val until = ctx.addMutableState("int", "runUntil", forceInline = true)
-  private lazy val candidateRows = metricTerm(JoinMetrics.CandidateRows)
-  private lazy val matchedRows = metricTerm(JoinMetrics.Matches)
-  private lazy val outputRows = metricTerm(JoinMetrics.OutputRows)
 
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
@@ -81,16 +80,14 @@ private[thetajoin] final class JoinCode(
   }
 
   private def early(probe: Seq[ExprCode]): String =
-    probeRow.early(probe, isPlaced = batchBounds.isDefined)
+    probeRow.early(probe, isPlaced = batchBounds.isDefined, manyRows = !singleRow.isAll)
 
   /** All rows of a probe row, for which `start` sets `candidates`. */
-  private def ofRow(probe: Seq[ExprCode], start: String, consumer: RowConsumer): String = {
+  private def ofRow(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String = {
     val columns = early(probe)
-    role.probeExistence match {
-      case Some(kind) => columns + existence(probe, start, kind, consumer)
-      case None => s"$columns\n$found = false;\n$start\n" +
-          pairs(probe, probeIsTail = None, consumer, stop = None)
-    }
+    if (singleRow.isAll) columns + singleRow(probe, start, consumer)
+    else s"$columns\n$found = false;\n$start\n" +
+      pairs(probe, probeIsTail = None, consumer, stop = None)
   }
 
   /**
@@ -115,28 +112,27 @@ private[thetajoin] final class JoinCode(
     }
     val probe = rows.columns
     val leave = stop.map(s => s"if ($s) return;").getOrElse("")
-    role.probeExistence match {
-      case Some(kind) =>
-        s"""
-           |while ($goesOn$hasNext) {
-           |  ${rows.moveOn}
-           |  ${early(probe)}
-           |  ${existence(probe, rows.start, kind, consumer)}
-           |  $leave
-           |}""".stripMargin
-      case None =>
-        val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
-        s"""
-           |while ($goesOn($active || $hasNext)) {
-           |  if (!$active) { ${rows.moveOn} }
-           |  ${early(probe)}
-           |  if (!$active) {
-           |    ${startUnlessTail(rows, input)}
-           |    $active = true;
-           |  }
-           |  ${pairs(probe, rows.isTail, consumer, stop)}
-           |  $active = false;
-           |}""".stripMargin
+    if (singleRow.isAll)
+      s"""
+         |while ($goesOn$hasNext) {
+         |  ${rows.moveOn}
+         |  ${early(probe)}
+         |  ${singleRow(probe, rows.start, consumer)}
+         |  $leave
+         |}""".stripMargin
+    else {
+      val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
+      s"""
+         |while ($goesOn($active || $hasNext)) {
+         |  if (!$active) { ${rows.moveOn} }
+         |  ${early(probe)}
+         |  if (!$active) {
+         |    ${startUnlessTail(rows, input)}
+         |    $active = true;
+         |  }
+         |  ${pairs(probe, rows.isTail, consumer, stop)}
+         |  $active = false;
+         |}""".stripMargin
     }
   }
 
@@ -174,6 +170,8 @@ private[thetajoin] final class JoinCode(
       case Some(read) => loopMethods(probe, probeIsTail, search, consumer, read, end, emitted)
       case None => ("", loopInPlace(probe, probeIsTail, search, consumer, stop, end, emitted))
     }
+    // The padded row, which ends at 0, is the last.
+    val afterPadded = if (role.padsProbe) s"if ($end == 0) break;" else ""
     s"""
        |${search.prepare}
        |$prepare
@@ -183,6 +181,7 @@ private[thetajoin] final class JoinCode(
        |  $loops
        |  $from = $end;
        |  ${countRun(emitted, probeIsTail)}
+       |  $afterPadded
        |}""".stripMargin
   }
 
@@ -243,35 +242,38 @@ private[thetajoin] final class JoinCode(
         search: MatchSearch,
         probe: Seq[ExprCode],
         padded: Option[String],
-        marks: Boolean
+        isPair: Boolean
     ) = {
       val columns = relation.newColumns()
       val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
-      val mark = if (marks) markText(columns, p) else ""
+      val mark = if (isPair) markText(columns, p) else ""
       val emit = mark + consumer.emit(output(probe, columns.at(p, padded)))
       def loopTo(end: String): String = {
         val (first, next) = (search(p, end), search(s"$p + 1", end))
         val count = if (search == NoSearch) "" else "emitted += 1L;"
         s"for ($p = $first; $p < $end; $p = $next) {\n$count\n$emit\n}"
       }
+      val isOnlyPadded = !isPair && probeIsTail.isEmpty
       ctx.addNewFunction(
         name,
         s"""
            |private long $name(int from, int until) {
            |  ${columns.declareLocals}
            |  ${kept.declareLocals}
-           |  ${padded.map(flag => s"final boolean $flag = from < 0;").mkString}
+           |  ${padded.map(flag =>
+            s"final boolean $flag = ${if (isOnlyPadded) "true" else "from < 0"};"
+          ).mkString}
            |  long emitted = ${if (search == NoSearch) "until - from" else "0L"};
            |  ${consumer.enterLoop}
            |  int $p = from;
-           |  ${MatchCode.inBlocks(p, "until")(loopTo)}
+           |  ${if (isOnlyPadded) emit else MatchCode.inBlocks(p, "until")(loopTo)}
            |  ${consumer.leaveLoop}
            |  return emitted;
            |}""".stripMargin
       )
     }
     val ofPairs =
-      s"$emitted = ${method(search, ofPair(kept.locals), None, marks = true)}($from, $end);"
+      s"$emitted = ${method(search, ofPair(kept.locals), None, isPair = true)}($from, $end);"
     val noPair = (if (role.padsProbe) Some(s"$from < 0") else None) ++ probeIsTail
     val loops =
       if (noPair.isEmpty) ofPairs
@@ -279,7 +281,7 @@ private[thetajoin] final class JoinCode(
         val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
         s"""
            |if (${noPair.mkString(" || ")}) {
-           |  $emitted = ${method(NoSearch, kept.locals, padded, marks = false)}($from, $end);
+           |  $emitted = ${method(NoSearch, kept.locals, padded, isPair = false)}($from, $end);
            |} else {
            |  $ofPairs
            |}""".stripMargin
@@ -308,9 +310,14 @@ private[thetajoin] final class JoinCode(
       if (role.padsProbe) Some(s"$until > 0") else None,
       probeIsTail.map(tail => s"!($tail)")
     ).flatten
-    val onlyPairs = if (isPair.isEmpty) "" else isPair.mkString("if (", " && ", ") ")
+    val count =
+      if (isPair.isEmpty) counters.add(emitted, Seq(OutputRows, Matches))
+      else
+        s"""
+           |${counters.add(emitted, Seq(OutputRows))}
+           |if (${isPair.mkString(" && ")}) ${counters.add(emitted, Seq(Matches))}""".stripMargin
     val remember = if (role.padsProbe) s"$found |= $emitted > 0L;" else ""
-    s"$outputRows.add($emitted);\n$onlyPairs$matchedRows.add($emitted);\n$remember"
+    s"$count\n$remember"
   }
 
   /** A method that moves to the next run, the rest of one that was left, or the run [-1, 0) of the padded row. */
@@ -326,7 +333,7 @@ private[thetajoin] final class JoinCode(
            |  $until = 0;
            |  return true;
            |}""".stripMargin
-    val count = s"$candidateRows.add($until - $from);"
+    val count = counters.add(s"$until - $from", Seq(CandidateRows))
     ctx.addNewFunction(
       name,
       s"""
@@ -343,69 +350,4 @@ private[thetajoin] final class JoinCode(
          |}""".stripMargin
     )
   }
-
-  /** Whether there is a match; then the row, or not, or the row with a flag. */
-  private def existence(
-      probe: Seq[ExprCode],
-      start: String,
-      kind: Existence,
-      consumer: RowConsumer
-  ): String = {
-    val matched = ctx.freshName("hasMatch")
-    // Without a residual the first candidate is a match, and no other is looked at.
-    val ofMatch = matchedRows +: (if (task.residual.isEmpty) Seq(candidateRows) else Nil)
-    val text = kind match {
-      case Existence.Matched =>
-        s"if ($matched) {\n${count(ofMatch :+ outputRows)}\n${consumer.emit(probe)}\n}"
-      case Existence.Unmatched =>
-        s"if ($matched) {\n${count(ofMatch)}\n} else {\n${count(Seq(outputRows))}\n${consumer.emit(probe)}\n}"
-      case Existence.Marked =>
-        val flag =
-          ExprCode(EmptyBlock, FalseLiteral, JavaCode.variable(matched, BooleanType))
-        s"if ($matched) ${count(ofMatch)}\n${count(Seq(outputRows))}\n${consumer.emit(probe :+ flag)}"
-    }
-    s"boolean $matched = false;\n${search(probe, start, matched)}\n$text"
-  }
-
-  /** Counts a row for some metrics. */
-  private def count(metrics: Seq[String]): String = {
-    val counterClass = classOf[RowCounter].getName
-    val array = s"new ${classOf[SQLMetric].getName}[] {${metrics.mkString(", ")}}"
-    val counter = ctx.addMutableState(
-      counterClass,
-      "rowCounter",
-      v => s"$v = ${JoinMetrics.getClass.getName}.MODULE$$.rowCounter($array);",
-      forceInline = true
-    )
-    s"$counter.add();"
-  }
-
-  private def search(probe: Seq[ExprCode], start: String, matched: String): String =
-    if (task.residual.isEmpty)
-      relation.membership match {
-        case Some(index) => probeRow.startMembership(probe, index, matched)
-        case None => s"$start\n$matched = $candidates.next();"
-      }
-    else {
-      val p = ctx.freshName("position")
-      val seen = ctx.freshName("seen")
-      val held =
-        if (task.holdsErrors) Some(ctx.addMutableState("Exception", "heldError")) else None
-      val search = matching.search(probe, relation.newColumns(), held)
-      val throwHeld = held.map { error =>
-        s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"
-      }.getOrElse("")
-      s"""
-         |$start
-         |${held.map(error => s"$error = null;").getOrElse("")}
-         |${search.prepare}
-         |long $seen = 0L;
-         |while (!$matched && $candidates.next()) {
-         |  int $p = ${search(s"$candidates.from()", s"$candidates.until()")};
-         |  $matched = $p < $candidates.until();
-         |  $seen += $p - $candidates.from() + ($matched ? 1 : 0);
-         |}
-         |$throwHeld
-         |$candidateRows.add($seen);""".stripMargin
-    }
 }

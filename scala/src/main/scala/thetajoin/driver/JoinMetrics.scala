@@ -43,6 +43,6 @@ object JoinMetrics {
 /** Cheaper for each row than a metric. */
 final class RowCounter {
   private var count = 0L
-  def add(): Unit = count += 1
+  def add(rows: Long): Unit = count += rows
   def rows: Long = count
 }

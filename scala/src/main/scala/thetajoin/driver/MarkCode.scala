@@ -24,7 +24,7 @@ private[thetajoin] final class MarkCode(
 
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], unmatched: String): String = {
-    val early = probeRow.early(probe)
+    val early = probeRow.early(probe, isPlaced = false, manyRows = false)
     val start = probeRow.start(probe)
     val columns = relation.newColumns()
     val p = ctx.freshName("position")

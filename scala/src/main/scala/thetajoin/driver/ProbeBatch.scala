@@ -24,6 +24,7 @@ final class ProbeBatch(capacity: Int, fields: Int) {
   private val rows = if (fields > 0) new BatchRows(capacity, fields) else null
   private var lastFirst = 0L
   private var size = 0
+  private var lookedUp = 0
   private var sorted = Array.emptyIntArray
   private var at = 0
 
@@ -34,7 +35,10 @@ final class ProbeBatch(capacity: Int, fields: Int) {
     val place = size
     groups(place) = group
     // A row that is not looked up stands anywhere, and must not widen the span of the others.
-    if (group >= 0) lastFirst = first
+    if (group >= 0) {
+      lastFirst = first
+      lookedUp += 1
+    }
     firsts(place) = lastFirst
     seconds(place) = second
     size = place + 1
@@ -44,15 +48,20 @@ final class ProbeBatch(capacity: Int, fields: Int) {
   /** The columns of the row that comes next to [[add]] which are kept as a row. */
   def addRow(row: UnsafeRow): Unit = rows.add(size, row)
 
-  /** Ends filling: the rows are read from the last to the first. */
-  def sort(): Unit = {
-    sorted = LongOrder.nearlyAscending(firsts, size)
-    if (isGrouped) sortByGroup()
-    firsts = inOrder(firsts)
-    seconds = inOrder(seconds)
+  /** Ends filling: the rows are read from the last to the first. False if they stay as they were added, since few are looked up. */
+  def sort(): Boolean = {
+    val isWorthwhile = lookedUp >= size / FewOf
+    if (isWorthwhile) {
+      sorted = LongOrder.nearlyAscending(firsts, size)
+      if (isGrouped) sortByGroup()
+      firsts = inOrder(firsts)
+      seconds = inOrder(seconds)
+    } else if (fields > 0) sorted = Array.range(0, size)
     at = size
     size = 0
+    lookedUp = 0
     if (fields > 0) rows.restart()
+    isWorthwhile
   }
 
   /** The places at which the rows were added, in their order now. */
@@ -106,6 +115,9 @@ object ProbeBatch {
 
   /** Of the columns that are kept as rows, but for those of the last row. */
   private final val TextBytes = 4 << 20
+
+  /** One row of so many is few. */
+  private final val FewOf = 4
 
   private final val MostBytes = 16 << 20
   private final val MostRows = 1 << 16

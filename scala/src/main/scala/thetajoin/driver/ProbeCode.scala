@@ -54,14 +54,14 @@ private[driver] final class ProbeCode(
 
   /**
    * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions read, and keys unless the row `isPlaced`
-   * already, and all whose values are primitive if pairs consume them. The others are left to whoever consumes a match.
+   * already, and all whose values are primitive if many rows may come of one. The others are left to whoever consumes a match.
    */
-  def early(probe: Seq[ExprCode], isPlaced: Boolean = false): String = {
+  def early(probe: Seq[ExprCode], isPlaced: Boolean, manyRows: Boolean): String = {
     val ofStart = if (isPlaced) Nil else task.probeFilter ++ task.probeKeys
     val read = (task.residual ++ ofStart).map(_.references)
     val primitive = task.probeOutput.filter(a => CodeGenerator.isPrimitiveType(a.dataType))
     val needed =
-      AttributeSet.fromAttributeSets(read) ++ AttributeSet(if (task.role.pairs) primitive else Nil)
+      AttributeSet.fromAttributeSets(read) ++ AttributeSet(if (manyRows) primitive else Nil)
     ExpressionCode.evaluate(probe, task.probeOutput, needed)
   }
 
@@ -137,6 +137,12 @@ private[driver] final class ProbeCode(
         s"${row.code}\n$found = !${anyNull(row, keys)} && $index.contains(${place.mkString(", ")});"
     }
     ifPasses(probe, test, orElse = "")
+  }
+
+  /** Sets `position` to that of the probe row's only candidate, if it has one. */
+  def startLookup(probe: Seq[ExprCode], index: String, position: String): String = {
+    val find = longs(task.probeKeys, probe)(keys => s"$position = $index.find($keys);", orElse = "")
+    ifPasses(probe, find, orElse = "")
   }
 
   /** Several numbers are handed over in an array that is used for every row. */

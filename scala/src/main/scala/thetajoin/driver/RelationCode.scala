@@ -8,6 +8,7 @@ import thetajoin.accelerator.{
   BytesProber,
   JoinIndex,
   LongMembership,
+  LongsLookup,
   LongsMembership,
   LongsProber
 }
@@ -62,6 +63,14 @@ private[driver] final class RelationCode(
       Some(Membership.OfLongs(indexField(index, classOf[LongsMembership])))
     case index: BytesMembership =>
       Some(Membership.OfBytes(indexField(index, classOf[BytesMembership])))
+    case _ => None
+  }
+
+  /** The index, if it gives by one call the only candidate that a probe row can have. */
+  lazy val lookup: Option[String] = sample.index match {
+    case index: LongsLookup
+        if source.isShared && !source.mayHaveAlways && !inBatches && !task.keysCanFail =>
+      Some(indexField(index, classOf[LongsLookup]))
     case _ => None
   }
 

@@ -14,6 +14,9 @@ private[thetajoin] sealed trait RelationSource {
   /** One like those of the tasks: the code is made for it. */
   def sample: ThetaRelation
 
+  /** Whether the sample is what all tasks have. */
+  def isShared: Boolean
+
   /** Whether build rows may be candidates of every key, of whatever task. */
   def mayHaveAlways: Boolean
 
@@ -29,6 +32,8 @@ private[thetajoin] sealed trait RelationSource {
 
 /** Each task has its own, made of other rows than the sample. */
 private[driver] sealed trait OwnRelation extends RelationSource {
+  override def isShared: Boolean = false
+
   override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
     attribute.nullable
 
@@ -48,6 +53,8 @@ private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelatio
   override def relation(probe: Iterator[InternalRow]): ThetaRelation = broadcast.value
 
   override def sample: ThetaRelation = broadcast.value
+
+  override def isShared: Boolean = true
 
   override def mayHaveAlways: Boolean = sample.always > 0
 

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Settings
+import thetajoin.accelerator.LongsLookup
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
 import thetajoin.rowstore.{RowStore, ThetaRelation}
@@ -247,7 +248,9 @@ final class BroadcastThetaJoinExec(
       probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes
     def isLongSearched = role.pairs &&
       relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
-    least == 0 || bytes >= least &&
+    // One call a row has nothing to carry on to the next.
+    def isLookup = relation.index.isInstanceOf[LongsLookup] && !role.needsMatchedBuildRows
+    least == 0 || bytes >= least && !isLookup &&
     (bytes >= BroadcastThetaJoinExec.ManyBytes || isSoonSorted && isLongSearched)
   }
 
@@ -271,7 +274,7 @@ object BroadcastThetaJoinExec {
   private val ManyBytes = 4L << 20
 
   /** Of such as are, fewer rows of a key than these are found as quickly in any order of probe rows. */
-  private val ManyRowsOfKey = 8L
+  private val ManyRowsOfKey = 64L
 
   /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up in a small index. */
   private val FewRowBytes = 64

@@ -16,6 +16,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.accelerator.existence.ExistenceSpec
+import thetajoin.accelerator.interval.{BetweenOfUnique, BothAtLeastOfUnique}
 import thetajoin.driver.{JoinMetrics, ProbeBatch, Spread}
 import thetajoin.rowstore.ThetaRelation
 import thetajoin.{Settings, SharedSession}
@@ -30,6 +31,10 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   }
 
   private val join = "SELECT a.v, b.v u FROM a JOIN b ON a.v > b.v"
+
+  private def generated(plan: SparkPlan): String =
+    collectWithSubqueries(plan) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
+      .mkString
 
   test("a copy with other expressions keeps our fields, and equal plans have equal results") {
     val node = thetaJoins(executed(spark.sql(join))).head
@@ -324,9 +329,6 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     def existence(on: String): Seq[String] = Seq("SEMI", "ANTI").map { kind =>
       s"SELECT count(*), sum(id), sum(length(s)) FROM points LEFT $kind JOIN spans ON $on"
     }
-    def generated(plan: SparkPlan): String =
-      collectWithSubqueries(plan) { case stage: WholeStageCodegenExec => stage.doCodeGen()._2.body }
-        .mkString
     def assertSorts(query: DataFrame): Unit = {
       assert(
         broadcastJoins(query.queryExecution.executedPlan).map(_.sortsProbe) == Seq(true),
@@ -384,6 +386,44 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(broadcastJoins(executed(spark.sql(few))).map(_.sortsProbe) == Seq(false))
   }
 
+  test("the only build row of a key is looked up by one call") {
+    spark.sql("SELECT id AS l, id * 31 % 60 AS lo, id * 31 % 60 + 40 AS hi FROM range(0, 7)")
+      .createOrReplaceTempView("single")
+    spark.sql("SELECT * FROM single UNION ALL SELECT 3, 5, 9").createOrReplaceTempView("double")
+    val rows = (0 until 100).map(v => (v.toLong, v % 7L))
+    def isLookup(index: Class[_], sql: String): Boolean = {
+      val plan = assertSame(sql, "interval")
+      withConf("spark.sql.codegen.wholeStage" -> "false")(assertSame(sql, "interval"))
+      generated(plan).contains(index.getName)
+    }
+    for {
+      (on, index) <- Seq(
+        "w = l AND v >= lo" -> classOf[BetweenOfUnique],
+        "w = l AND v >= lo AND v < hi" -> classOf[BothAtLeastOfUnique],
+        "w = l AND v >= lo AND v < hi AND v + hi <> 80" -> classOf[BothAtLeastOfUnique]
+      )
+      kind <- Seq("JOIN", "LEFT JOIN", "FULL JOIN")
+    } {
+      def of(columns: String, build: String) =
+        s"SELECT /*+ BROADCAST($build) */ $columns FROM a $kind $build ON $on"
+      assert(isLookup(index, of("*", "single")) == (kind != "FULL JOIN"))
+      assert(isLookup(index, of("count(*), sum(v), sum(lo)", "single")))
+      assert(!isLookup(index, of("*", "double")))
+    }
+    val matches = rows.count { case (v, w) =>
+      v >= w * 31 % 60 && v + w * 31 % 60 + 40 != 80
+    }.toLong
+    for (kind <- Seq("JOIN", "LEFT JOIN")) {
+      val sql =
+        s"SELECT /*+ BROADCAST(single) */ * FROM a $kind single ON w = l AND v >= lo AND v + hi <> 80"
+      val metrics = thetaJoins(executed(spark.sql(sql))).head.metrics
+      val candidates = rows.count { case (v, w) => v >= w * 31 % 60 }
+      assert(metrics(JoinMetrics.CandidateRows).value == candidates)
+      assert(metrics(JoinMetrics.Matches).value == matches)
+      assert(metrics(JoinMetrics.OutputRows).value == (if (kind == "JOIN") matches else 100))
+    }
+  }
+
   test("rows and indexes survive a Kryo-serialized broadcast") {
     val kryo =
       new org.apache.spark.serializer.KryoSerializer(spark.sparkContext.getConf).newInstance()
@@ -398,6 +438,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       "a JOIN built ON a.v > built.v AND (a.w + built.k) % 5 <> 9" -> Seq(key(1000L), key(9L)),
       "a JOIN built ON a.v > built.v AND a.w < built.k" -> Seq(key(~50L, 3L), key(~9L, 90L)),
       "a JOIN built ON a.k = built.k AND a.v > built.v" -> Seq(key(3L, 1000L), key(77L, 0L)),
+      "a JOIN built ON a.k = built.k AND a.v > built.v AND a.w < built.k" -> Seq(key(3L, ~9L, 2L)),
       "a JOIN built ON CAST(a.w % 3 AS STRING) = s AND a.v >= built.v AND a.v <= built.k * 3" ->
         Seq(key("1", ~30L, 30L), key("x", 0L, 0L)),
       "a LEFT SEMI JOIN built ON a.k = built.k" -> Seq(key(3L), key(300L)),

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Groups, KeyedNumbers}
+import thetajoin.accelerator.keys.{Groups, KeyedNumbers, LongTable}
 
 /**
  * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a probe key row
@@ -31,11 +31,16 @@ private final class BetweenBuilder(spec: BetweenSpec, types: Seq[DataType]) exte
   override def finish(): OrderedIndex = {
     val sorted = rows.sortedBy(0)
     val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
-    OrderedIndex(new Between(spec, rows.groups, segments), sorted.order)
+    val index = rows.groups match {
+      case Groups.OfNumbers(table) if segments.areSingleRows =>
+        new BetweenOfUnique(spec, table, segments)
+      case groups => new Between(spec, groups, segments)
+    }
+    OrderedIndex(index, sorted.order)
   }
 }
 
-final class Between(spec: BetweenSpec, groups: Groups, segments: Segments) extends JoinIndex {
+sealed class Between(spec: BetweenSpec, groups: Groups, segments: Segments) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes
 
   override def keyCount: Int = segments.count
@@ -44,6 +49,26 @@ final class Between(spec: BetweenSpec, groups: Groups, segments: Segments) exten
     case _: Groups.OfBytes => new BetweenProber(spec, groups, segments)
     case _ => new BetweenProber(spec, groups, segments) with LongsProber
   }
+}
+
+/** No two rows have the same key. */
+final class BetweenOfUnique(spec: BetweenSpec, table: LongTable, segments: Segments)
+    extends Between(spec, Groups.OfNumbers(table), segments)
+    with LongsLookup {
+  private val values = segments.numbers
+  private val lower = if (spec.lower.isDefined) 1 else 0
+  private val upper = if (spec.upper.isDefined) lower + 1 else 0
+  private val isLowerStrict = spec.lower.contains(true)
+  private val isUpperStrict = spec.upper.contains(true)
+
+  override def find(keys: Array[Long]): Int = {
+    val row = table.find(keys(0))
+    if (row >= 0 && isBetween(values(row), keys)) row else -1
+  }
+
+  private def isBetween(value: Long, keys: Array[Long]): Boolean =
+    (lower == 0 || value > keys(lower) || value == keys(lower) && !isLowerStrict) &&
+      (upper == 0 || value < keys(upper) || value == keys(upper) && !isUpperStrict)
 }
 
 private class BetweenProber(spec: BetweenSpec, groups: Groups, segments: Segments)

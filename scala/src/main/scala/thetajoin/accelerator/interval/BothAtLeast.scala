@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Grouping, Groups, KeyedNumbers}
+import thetajoin.accelerator.keys.{Grouping, Groups, KeyedNumbers, LongTable}
 
 /**
  * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without equality where
@@ -53,7 +53,12 @@ private[interval] object BothAtLeast {
   ): OrderedIndex = {
     val segments = Segments(sorted.starts, rows.column(pair.first).inOrder(sorted.order))
     val tree = MaxTree(rows.column(pair.second).inOrder(sorted.order), sorted.starts)
-    OrderedIndex(new BothAtLeast(spec, rows.groups, segments, tree, pair), sorted.order)
+    val index = rows.groups match {
+      case Groups.OfNumbers(table) if segments.areSingleRows =>
+        new BothAtLeastOfUnique(spec, table, segments, tree, pair)
+      case groups => new BothAtLeast(spec, groups, segments, tree, pair)
+    }
+    OrderedIndex(index, sorted.order)
   }
 }
 
@@ -61,7 +66,7 @@ private[interval] object BothAtLeast {
  * @param pair the bounds of a probe row that the two values are compared with
  * @param places what is given for a position; empty for the position itself
  */
-final class BothAtLeast(
+sealed class BothAtLeast(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
@@ -91,6 +96,35 @@ final class BothAtLeast(
   override def newBatchProber(): Option[Prober with BatchProber] =
     if (spec.isPoint) Some(new PointSweep(spec, groups, segments, tree, pair))
     else super.newBatchProber()
+}
+
+/** No two rows have the same key. */
+final class BothAtLeastOfUnique(
+    spec: BothAtLeastSpec,
+    table: LongTable,
+    segments: Segments,
+    tree: MaxTree,
+    pair: BoundPair
+) extends BothAtLeast(spec, Groups.OfNumbers(table), segments, tree, pair)
+    with LongsLookup {
+  private val firstValues = segments.numbers
+  private val secondValues = tree.numbers
+  private val first = 1 + pair.first
+  private val second = 1 + pair.second
+  private val isFirstStrict = spec.isFirstStrict
+  private val isSecondStrict = spec.isSecondStrict
+
+  override def find(keys: Array[Long]): Int = {
+    val row = table.find(keys(0))
+    if (
+      row >= 0 && isAtLeast(firstValues(row), keys(first), isFirstStrict) &&
+      isAtLeast(secondValues(row), keys(second), isSecondStrict)
+    ) row
+    else -1
+  }
+
+  private def isAtLeast(value: Long, bound: Long, isStrict: Boolean): Boolean =
+    value > bound || value == bound && !isStrict
 }
 
 private class BothAtLeastProber(

@@ -21,6 +21,9 @@ private[interval] final class Segments(
 
   def count: Int = starts.length - 1
 
+  /** Whether a segment is one row each, so that its number is the row's position. */
+  def areSingleRows: Boolean = numbers.length == count
+
   def end(segment: Int): Int = starts(segment + 1)
 
   /** The first position of a segment with a number that is at least this one; the segment's end without one. */
@@ -86,9 +89,10 @@ private[interval] abstract class SegmentProber(
     if (finder != null) finder.find(row) else group(row.getLong(0))
 
   /** For key rows of numbers only. */
-  final def probe(key: Array[Long]): Unit = {
+  final def probe(key: Array[Long]): Boolean = {
     val segment = if (table == null) 0 else table.find(key(0))
     if (segment < 0) none() else probe(segment, key, keys)
+    segment >= 0
   }
 
   private def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
@@ -107,7 +111,7 @@ private[interval] abstract class SegmentProber(
       numbers(i) = row.getLong(skipped + i)
       i += 1
     }
-    if (finder == null) probe(numbers)
+    if (finder == null) probe(numbers): Unit
     else {
       val segment = finder.find(row)
       if (segment < 0) none() else probe(segment, numbers, 0)

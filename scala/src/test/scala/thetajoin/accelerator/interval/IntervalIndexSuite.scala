@@ -2,6 +2,8 @@ package thetajoin.accelerator.interval
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
@@ -11,7 +13,14 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{BoundPair, IndexSpec, JoinIndex, LongsProber, OrderedIndex}
+import thetajoin.accelerator.{
+  BoundPair,
+  IndexSpec,
+  JoinIndex,
+  LongsLookup,
+  LongsProber,
+  OrderedIndex
+}
 
 /** The indexes give exactly the rows that a loop over all of them gives, each once. */
 class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -36,6 +45,12 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Seq(StringType),
       Seq(StringType, LongType)
     )
+
+  /** Some rows of each key, or one of each. */
+  private def manyOrOne[A](row: Gen[A])(key: A => Int): Gen[List[A]] = {
+    val many = Gen.listOf(row)
+    Gen.frequency(2 -> many, 1 -> many.map(_.distinctBy(key)))
+  }
 
   private def keyValues(types: Seq[DataType], key: Int): Seq[Any] = types.map {
     case LongType => key.toLong
@@ -77,8 +92,18 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(found() == ofRow)
       case _ =>
     }
+    built.index match {
+      case index: LongsLookup =>
+        val found = index.find(Array.tabulate(key.numFields)(key.getLong))
+        assert(Seq(found).filter(_ >= 0).map(built.order(_)) == ofRow)
+        if (found >= 0) lookups += index.getClass
+      case _ =>
+    }
     ofRow
   }
+
+  /** Of what classes indexes were that gave a candidate by one call. */
+  private val lookups = mutable.Set.empty[Class[_]]
 
   /** The same asked in two steps, of one prober for keys that come in this order. */
   private def inBatches(built: OrderedIndex, keys: Int, asked: Seq[InternalRow]): Seq[Seq[Int]] = {
@@ -105,7 +130,7 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     if (strict) build > probe else build >= probe
 
   test("two lower bounds give the rows that a loop finds") {
-    val keyed = Gen.listOf(Gen.zip(Gen.choose(0, 2), anyLong, anyLong))
+    val keyed = manyOrOne(Gen.zip(Gen.choose(0, 2), anyLong, anyLong))(_._1)
     forAll(keyTypes, keyed, Gen.listOfN(20, pairs), Gen.listOfN(2, flags)) {
       (types, data, probes, strict) =>
         val row = rows(types, 2)
@@ -126,13 +151,14 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(candidates(few, key).sorted == expected.filter(some.map(built.order(_)).contains))
         assert(inBatches(built, types.size, asked.map(_._1)) == asked.map(_._2))
     }
+    assert(lookups(classOf[BothAtLeastOfUnique]))
   }
 
   test("of more bounds the index answers two, for the rows that a loop finds") {
     val numbers = Gen.listOfN(4, anyLong)
     forAll(
       keyTypes,
-      Gen.listOf(Gen.zip(Gen.choose(0, 2), numbers)),
+      manyOrOne(Gen.zip(Gen.choose(0, 2), numbers))(_._1),
       Gen.listOfN(20, numbers),
       Gen.listOfN(4, flags),
       Gen.oneOf(Nil, Seq((1, 3)))
@@ -206,7 +232,7 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("points give the rows that a loop finds, sorted and in any order") {
-    val keyed = Gen.listOf(Gen.zip(Gen.choose(0, 2), anyLong, anyLong))
+    val keyed = manyOrOne(Gen.zip(Gen.choose(0, 2), anyLong, anyLong))(_._1)
     // Many rows between neighbouring points, and few.
     val many =
       Gen.listOfN(1000, Gen.zip(Gen.const(0), Gen.choose(-2000L, 2000L), Gen.choose(-2000L, 2000L)))
@@ -238,7 +264,7 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("one value between bounds gives the rows that a loop finds") {
-    val keyed = Gen.listOf(Gen.zip(Gen.choose(0, 2), anyLong))
+    val keyed = manyOrOne(Gen.zip(Gen.choose(0, 2), anyLong))(_._1)
     val bound = Gen.option(flags)
     forAll(keyTypes, keyed, Gen.listOfN(20, pairs), bound, bound) {
       (types, data, probes, lower, upper) =>
@@ -260,6 +286,7 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           }
         }
     }
+    assert(lookups(classOf[BetweenOfUnique]))
   }
 
   test("a tree of many numbers finds what a loop over them finds") {

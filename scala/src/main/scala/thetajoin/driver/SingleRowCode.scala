@@ -1,0 +1,132 @@
+package thetajoin.driver
+
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.unsafe.Platform
+
+/**
+ * A probe row that gives one row at most, as Java text: existence joins, and pairs where a probe row has one candidate at most.
+ */
+private[driver] final class SingleRowCode(
+    ctx: CodegenContext,
+    task: JoinTask,
+    relation: RelationCode,
+    probeRow: ProbeCode,
+    matching: MatchCode,
+    counters: CounterCode
+) {
+  import JoinMetrics.{CandidateRows, Matches, OutputRows}
+
+  private val role = task.role
+  private val candidates = relation.candidates
+
+  /** The index that gives the only candidate; build rows by themselves would be more. */
+  private lazy val lookup: Option[String] =
+    if (role.pairs && !role.needsMatchedBuildRows) relation.lookup else None
+
+  /** Whether no probe row gives more. */
+  def isAll: Boolean = role.oneRowAtMost || lookup.isDefined
+
+  /** The row of a probe row, for which `start` sets the candidates. */
+  def apply(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String =
+    (role.probeExistence, lookup) match {
+      case (Some(kind), _) => existence(probe, start, kind, consumer)
+      case (None, Some(index)) => pair(probe, index, consumer)
+      case (None, None) => throw new IllegalStateException(s"a probe row may give many rows: $role")
+    }
+
+  /** The probe row with its only candidate, if that matches, or else with nulls if such are part of the result. */
+  private def pair(probe: Seq[ExprCode], index: String, consumer: RowConsumer): String = {
+    val p = ctx.freshName("position")
+    val columns = relation.newColumns()
+    val check =
+      if (task.residual.isEmpty) ""
+      else {
+        val text = matching.check(probe, columns.at(p), orElse = s"{ $p = -1; break; }")
+        s"do {\n$text\n} while (false);"
+      }
+    val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
+    val row = task.outputOrder(probe, columns.at(p, padded))
+    val emit =
+      s"""
+         |${consumer.enterLoop}
+         |${consumer.emit(row)}
+         |${consumer.leaveLoop}""".stripMargin
+    val mark = relation.marks.map(marks => s"$marks[$p] = true;").getOrElse("")
+    val rows = padded match {
+      case None => s"if ($p >= 0) {\n$mark\n${count(Seq(Matches, OutputRows))}\n$emit\n}"
+      case Some(flag) =>
+        s"""
+           |final boolean $flag = $p < 0;
+           |if (!$flag) {
+           |  $mark
+           |  ${count(Seq(Matches))}
+           |}
+           |${count(Seq(OutputRows))}
+           |$emit""".stripMargin
+    }
+    s"""
+       |int $p = -1;
+       |${probeRow.startLookup(probe, index, p)}
+       |${columns.declareLocals}
+       |if ($p >= 0) {
+       |  ${count(Seq(CandidateRows))}
+       |  $check
+       |}
+       |$rows""".stripMargin
+  }
+
+  /** Whether there is a match; then the row, or not, or the row with a flag. */
+  private def existence(
+      probe: Seq[ExprCode],
+      start: String,
+      kind: Existence,
+      consumer: RowConsumer
+  ): String = {
+    val matched = ctx.freshName("hasMatch")
+    // Without a residual the first candidate is a match, and no other is looked at.
+    val ofMatch = Matches +: (if (task.residual.isEmpty) Seq(CandidateRows) else Nil)
+    val text = kind match {
+      case Existence.Matched =>
+        s"if ($matched) {\n${count(ofMatch :+ OutputRows)}\n${consumer.emit(probe)}\n}"
+      case Existence.Unmatched =>
+        s"if ($matched) {\n${count(ofMatch)}\n} else {\n${count(Seq(OutputRows))}\n${consumer.emit(probe)}\n}"
+      case Existence.Marked =>
+        val flag =
+          ExprCode(EmptyBlock, FalseLiteral, JavaCode.variable(matched, BooleanType))
+        s"if ($matched) ${count(ofMatch)}\n${count(Seq(OutputRows))}\n${consumer.emit(probe :+ flag)}"
+    }
+    s"boolean $matched = false;\n${search(probe, start, matched)}\n$text"
+  }
+
+  private def count(metrics: Seq[String]): String = counters.add("1L", metrics)
+
+  private def search(probe: Seq[ExprCode], start: String, matched: String): String =
+    if (task.residual.isEmpty)
+      relation.membership match {
+        case Some(index) => probeRow.startMembership(probe, index, matched)
+        case None => s"$start\n$matched = $candidates.next();"
+      }
+    else {
+      val p = ctx.freshName("position")
+      val seen = ctx.freshName("seen")
+      val held =
+        if (task.holdsErrors) Some(ctx.addMutableState("Exception", "heldError")) else None
+      val search = matching.search(probe, relation.newColumns(), held)
+      val throwHeld = held.map { error =>
+        s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"
+      }.getOrElse("")
+      s"""
+         |$start
+         |${held.map(error => s"$error = null;").getOrElse("")}
+         |${search.prepare}
+         |long $seen = 0L;
+         |while (!$matched && $candidates.next()) {
+         |  int $p = ${search(s"$candidates.from()", s"$candidates.until()")};
+         |  $matched = $p < $candidates.until();
+         |  $seen += $p - $candidates.from() + ($matched ? 1 : 0);
+         |}
+         |$throwHeld
+         |${counters.add(seen, Seq(CandidateRows))}""".stripMargin
+    }
+}
