@@ -131,6 +131,24 @@ class KeyShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       }
   }
 
+  test("the probe side is written ahead only if a partition of it may be large") {
+    val sql = "SELECT id FROM probe p WHERE EXISTS (SELECT 1 FROM build b WHERE b.k = p.k)"
+    def jobsBeforeRows(threshold: String): Int =
+      withConf(
+        "spark.sql.autoBroadcastJoinThreshold" -> "1b",
+        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes" -> threshold
+      ) {
+        val Seq(join) = joins(assertSame(sql, "existence")): @unchecked
+        val context = spark.sparkContext
+        context.setJobGroup(s"ahead of $threshold", sql)
+        try join.execute()
+        finally context.clearJobGroup()
+        context.statusTracker.getJobIdsForGroup(s"ahead of $threshold").length
+      }
+    assert(jobsBeforeRows("1k") == 1)
+    assert(jobsBeforeRows("1g") == 0)
+  }
+
   test("a thread without a session can run the query") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "1b") {
       val query = spark.sql("SELECT id FROM probe p WHERE k IN (SELECT k FROM build)")

@@ -109,7 +109,7 @@ private[interval] final class PairSample(
   /** The pair that leaves the fewest; of such those that bound one number of the probe row from both ends, or else the first. */
   def best: BoundPair = {
     val asInRows = counts(_ => 0)
-    val apart = counts(likeRow(_))
+    val apart = if (likeRow.forall(_ == 0)) asInRows else counts(likeRow(_))
     val pair = pairs.indices.minBy { i =>
       val isPoint = spec.points.contains((pairs(i).first, pairs(i).second))
       (math.max(FewHits * step, math.max(asInRows(i), apart(i))), !isPoint)
