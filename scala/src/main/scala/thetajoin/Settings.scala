@@ -48,9 +48,10 @@ object Settings {
     "4k",
     "0.1.0",
     "From which size of an ordered index on probe rows are sorted in batches ahead of the look-ups, so that " +
-      "neighbours read neighbouring memory: if there may be more than 100,000 probe rows and, below 4 MiB of index, pairs " +
-      "come out, a probe row is narrow, and a key has 8 build rows or more on average. 0 sorts always; a size that no " +
-      "index has, such as 1p, never, which keeps the order of probe rows within a partition."
+      "neighbours read neighbouring memory: if there may be more than 100,000 probe rows, some key has several build rows " +
+      "and, below 4 MiB of index, pairs come out, a probe row is narrow, and a key has 64 build rows or more on average. A " +
+      "batch of which few rows have their key in the index stays as it is. 0 ignores all else; a size that no index has, " +
+      "such as 1p, sorts never, which keeps the order of probe rows within a partition."
   )
 
   val ShuffleMaxPartitionBytes: Setting = Setting(

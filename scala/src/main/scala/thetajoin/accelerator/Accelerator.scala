@@ -197,12 +197,12 @@ trait LongsMembership { this: JoinIndex =>
 }
 
 /**
- * An index in which a probe row has one candidate at most. Its keys are numbers of 64 bits. Whether an index is one may depend on the
- * build rows.
+ * An index in which a probe row has one candidate at most, which generated code asks its class for. Keys are numbers of 64 bits. Whether
+ * an index is one may depend on the build rows; its probers give the same.
  */
 trait LongsLookup { this: JoinIndex =>
 
-  /** The position of the candidate; -1 without one. */
+  /** The position of the candidate; -1 without one. The array is used again for the next row. */
   def find(keys: Array[Long]): Int
 }
 

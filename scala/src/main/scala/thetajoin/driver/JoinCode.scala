@@ -80,7 +80,11 @@ private[thetajoin] final class JoinCode(
   }
 
   private def early(probe: Seq[ExprCode]): String =
-    probeRow.early(probe, isPlaced = batchBounds.isDefined, manyRows = !singleRow.isAll)
+    probeRow.early(
+      probe,
+      isPlaced = batchBounds.isDefined,
+      manyRows = role.pairs && !singleRow.isAll
+    )
 
   /** All rows of a probe row, for which `start` sets `candidates`. */
   private def ofRow(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String = {
@@ -218,7 +222,7 @@ private[thetajoin] final class JoinCode(
     s"${columns.declareLocals}\n$loop"
   }
 
-  /** Marks the build row at a place, if that is asked for: under an aggregate, whose pairs are taken in methods. */
+  /** Marks the build row at a place, if that is asked for: under an aggregate, which takes pairs in methods. */
   private def markText(columns: BuildColumns, place: String): String =
     relation.marks.map(marks => s"$marks[${columns.positionOf(place)}] = true;\n").mkString
 

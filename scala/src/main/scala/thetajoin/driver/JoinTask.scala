@@ -3,7 +3,9 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
+import thetajoin.accelerator.LongsLookup
 import thetajoin.condition.Safety
+import thetajoin.rowstore.ThetaRelation
 
 /**
  * What the driver does for one join: made from the fields of an exec node when it runs.
@@ -31,6 +33,11 @@ final case class JoinTask(
    * see the other pair.
    */
   val holdsErrors: Boolean = role.isExistence && !residual.forall(Safety.cannotFail)
+
+  /** Whether the index of this relation gives, by one call, all that a probe row is joined with. */
+  def looksUp(relation: ThetaRelation): Boolean =
+    role.pairs && !role.needsMatchedBuildRows && !keysCanFail && relation.always == 0 &&
+      relation.index.isInstanceOf[LongsLookup]
 
   /** Puts what stands for the probe and build columns into the order of the join's output. */
   def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {

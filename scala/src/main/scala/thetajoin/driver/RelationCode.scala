@@ -67,12 +67,10 @@ private[driver] final class RelationCode(
   }
 
   /** The index, if it gives by one call the only candidate that a probe row can have. */
-  lazy val lookup: Option[String] = sample.index match {
-    case index: LongsLookup
-        if source.isShared && !source.mayHaveAlways && !inBatches && !task.keysCanFail =>
-      Some(indexField(index, classOf[LongsLookup]))
-    case _ => None
-  }
+  lazy val lookup: Option[String] =
+    if (source.isShared && !inBatches && task.looksUp(sample))
+      Some(indexField(sample.index, classOf[LongsLookup]))
+    else None
 
   private def indexField(index: JoinIndex, contract: Class[_]): String = {
     val indexClass = source.indexClass(index, contract).getName

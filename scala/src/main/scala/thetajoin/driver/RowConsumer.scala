@@ -15,7 +15,9 @@ private[thetajoin] trait RowConsumer {
    */
   def standalone: Option[AttributeSet] = None
 
-  /** Text around the loop of such a method, which can keep in local variables what `emit` changes. */
+  /**
+   * Text around `emit`, or a loop with it, which can keep in local variables what `emit` changes. It declares them: once in a scope.
+   */
   def enterLoop: String = ""
   def leaveLoop: String = ""
 }

@@ -20,16 +20,12 @@ private[driver] final class SingleRowCode(
   private val role = task.role
   private val candidates = relation.candidates
 
-  /** The index that gives the only candidate; build rows by themselves would be more. */
-  private lazy val lookup: Option[String] =
-    if (role.pairs && !role.needsMatchedBuildRows) relation.lookup else None
-
   /** Whether no probe row gives more. */
-  def isAll: Boolean = role.oneRowAtMost || lookup.isDefined
+  def isAll: Boolean = role.oneRowAtMost || relation.lookup.isDefined
 
-  /** The row of a probe row, for which `start` sets the candidates. */
+  /** The row of a probe row. If candidates are needed for it, `start` sets them. */
   def apply(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String =
-    (role.probeExistence, lookup) match {
+    (role.probeExistence, relation.lookup) match {
       case (Some(kind), _) => existence(probe, start, kind, consumer)
       case (None, Some(index)) => pair(probe, index, consumer)
       case (None, None) => throw new IllegalStateException(s"a probe row may give many rows: $role")

@@ -15,7 +15,6 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Settings
-import thetajoin.accelerator.LongsLookup
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
 import thetajoin.rowstore.{RowStore, ThetaRelation}
@@ -249,8 +248,7 @@ final class BroadcastThetaJoinExec(
     def isLongSearched = role.pairs &&
       relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
     // One call a row has nothing to carry on to the next.
-    def isLookup = relation.index.isInstanceOf[LongsLookup] && !role.needsMatchedBuildRows
-    least == 0 || bytes >= least && !isLookup &&
+    least == 0 || bytes >= least && !task.looksUp(relation) &&
     (bytes >= BroadcastThetaJoinExec.ManyBytes || isSoonSorted && isLongSearched)
   }
 
@@ -273,7 +271,7 @@ object BroadcastThetaJoinExec {
   /** An index of so many is not held by a core's cache. */
   private val ManyBytes = 4L << 20
 
-  /** Of such as are, fewer rows of a key than these are found as quickly in any order of probe rows. */
+  /** In a smaller index fewer rows of a key than these are found as quickly in any order of probe rows. */
   private val ManyRowsOfKey = 64L
 
   /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up in a small index. */
