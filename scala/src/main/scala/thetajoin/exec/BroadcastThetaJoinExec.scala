@@ -80,6 +80,7 @@ final class BroadcastThetaJoinExec(
   private def changed(
       newLeft: SparkPlan = left,
       newRight: SparkPlan = right,
+      newMode: ThetaBroadcastMode = mode,
       newSortsProbe: Boolean = sortsProbe,
       newMarks: Option[Int] = marks
   ): BroadcastThetaJoinExec = {
@@ -93,7 +94,7 @@ final class BroadcastThetaJoinExec(
       residual,
       probeKeys,
       probeFilter,
-      mode,
+      newMode,
       spread,
       newSortsProbe,
       newMarks
@@ -105,12 +106,12 @@ final class BroadcastThetaJoinExec(
   /** Joins that do the same are the same, whatever their numbers. */
   override protected def doCanonicalize(): SparkPlan = {
     val join = super.doCanonicalize().asInstanceOf[BroadcastThetaJoinExec]
-    join.changed(newMarks = marks.map(_ => 0))
+    join.changed(newMode = boundMode, newMarks = marks.map(_ => 0))
   }
 
   override def requiredChildDistribution: Seq[Distribution] = buildSide match {
-    case BuildLeft => BroadcastDistribution(mode) :: UnspecifiedDistribution :: Nil
-    case BuildRight => UnspecifiedDistribution :: BroadcastDistribution(mode) :: Nil
+    case BuildLeft => BroadcastDistribution(boundMode) :: UnspecifiedDistribution :: Nil
+    case BuildRight => UnspecifiedDistribution :: BroadcastDistribution(boundMode) :: Nil
   }
 
   private def mayMoveRows: Boolean = spread != Spread.Never

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
 }
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
+  BindReferences,
   Expression,
   SortOrder,
   UnsafeProjection
@@ -26,7 +27,7 @@ import thetajoin.accelerator.{IndexSpec, SeenKeys}
  * Where an index keeps each key once: drops rows whose key the task has seen, and those with a null key, before they are
  * collected or shuffled.
  *
- * @param keys bound to the child's output
+ * @param keys by the names of the child's columns, or bound to its output
  */
 final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child: SparkPlan)
     extends UnaryExecNode
@@ -42,7 +43,7 @@ final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child:
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (index, expressions, rows) = (spec, keys, longMetric(DistinctKeysExec.OutputRows))
+    val (index, expressions, rows) = (spec, boundKeys, longMetric(DistinctKeysExec.OutputRows))
     child.execute().mapPartitions { input =>
       val project = UnsafeProjection.create(expressions)
       val seen = index.newSeenKeys(expressions.map(_.dataType))
@@ -54,6 +55,8 @@ final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child:
       }
     }
   }
+
+  private def boundKeys: Seq[Expression] = BindReferences.bindReferences(keys, child.output)
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
@@ -73,12 +76,12 @@ final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child:
     val evaluated = evaluateRequiredVariables(child.output, input, child.outputSet)
     ctx.currentVars = input
     ctx.INPUT_ROW = null
-    val (code, isNull, value) = keys match {
+    val (code, isNull, value) = boundKeys match {
       case Seq(key) if key.dataType == LongType =>
         val k = key.genCode(ctx)
         (k.code, k.isNull.toString, k.value.toString)
       case _ =>
-        val k = GenerateUnsafeProjection.createCode(ctx, keys)
+        val k = GenerateUnsafeProjection.createCode(ctx, boundKeys)
         (k.code, s"${k.value}.anyNull()", k.value.toString)
     }
     s"""

@@ -20,7 +20,7 @@ import thetajoin.rowstore.{RowPages, ThetaRelation}
  * The keys of a build side, each once from each task, in a shuffle by key: their size is known before they go anywhere.
  * Its parent asks for them by [[keys]]; it gives no rows.
  *
- * @param mode what the keys are, bound to the child's output
+ * @param mode what the keys are, by the names of the child's columns
  * @param partitions of the shuffle, if there are not more cores
  */
 final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child: SparkPlan)
@@ -42,8 +42,9 @@ final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child
   def keys: ShuffledKeys = written
 
   @transient private lazy val written: ShuffledKeys = {
+    val ofChild = mode.boundTo(child.output)
     val (expressions, size, count) =
-      (mode.keys, longMetric(KeyShuffleExec.DataSize), longMetric(KeyShuffleExec.Keys))
+      (ofChild.keys, longMetric(KeyShuffleExec.DataSize), longMetric(KeyShuffleExec.Keys))
     val keyRows = child.execute().mapPartitions { rows =>
       val project = UnsafeProjection.create(expressions)
       rows.map(project(_)).filterNot(_.anyNull).map { key =>
@@ -59,8 +60,11 @@ final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child
       math.max(partitions, cores)
     )(() => key => key.hashCode)
     RowShuffle.run(shuffle)
-    new ShuffledKeys(RowShuffle.rowsOf(shuffle), keyRows.getNumPartitions, size.value, mode)
+    new ShuffledKeys(RowShuffle.rowsOf(shuffle), keyRows.getNumPartitions, size.value, ofChild)
   }
+
+  override protected def doCanonicalize(): SparkPlan =
+    super.doCanonicalize().asInstanceOf[KeyShuffleExec].copy(mode = mode.boundTo(child.output))
 
   override protected def withNewChildInternal(newChild: SparkPlan): KeyShuffleExec =
     copy(child = newChild)

@@ -120,6 +120,9 @@ final case class KeyShuffledThetaJoinExec(
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consumeFused(ctx, broadcast, input)
 
+  override protected def doCanonicalize(): SparkPlan =
+    super.doCanonicalize().asInstanceOf[KeyShuffledThetaJoinExec].copy(mode = boundMode)
+
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
       newRight: SparkPlan

@@ -50,7 +50,7 @@ final case class ShuffledThetaJoinExec(
   /** Probe rows, each partition with its relation. */
   private def partitions(): RDD[InternalRow] = {
     val join = id
-    val ofBuild = mode
+    val ofBuild = boundMode
     val relations = partitionRelation(ofBuild.relation)
     val marker =
       if (task.role.needsMatchedBuildRows)
@@ -67,7 +67,7 @@ final case class ShuffledThetaJoinExec(
     }
   }
 
-  @transient private lazy val sample: ThetaRelation = mode.relation(Iterator.empty)
+  @transient private lazy val sample: ThetaRelation = boundMode.relation(Iterator.empty)
 
   private def source: TaskSource = new PartitionSource(sample, id, mode.spec.keyErrors)
 
@@ -78,6 +78,9 @@ final case class ShuffledThetaJoinExec(
   override def needCopyResult: Boolean = false
 
   override protected def doProduce(ctx: CodegenContext): String = produceOwnLoop(ctx, source)
+
+  override protected def doCanonicalize(): SparkPlan =
+    super.doCanonicalize().asInstanceOf[ShuffledThetaJoinExec].copy(mode = boundMode)
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,

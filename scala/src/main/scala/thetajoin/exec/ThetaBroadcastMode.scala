@@ -1,16 +1,16 @@
 package thetajoin.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 
 import thetajoin.accelerator.{IndexSpec, KeyErrors}
 import thetajoin.rowstore.{RelationBuilder, ThetaRelation}
 
 /**
- * Broadcasts the build side as a [[thetajoin.rowstore.ThetaRelation]]. Holds constants and expressions bound to the build side's
- * output only, so that the modes of equal joins are equal: two plans of the same query share a broadcast, and
- * adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
+ * Broadcasts the build side as a [[thetajoin.rowstore.ThetaRelation]]. Once it is [[boundTo bound]] it holds constants and expressions
+ * bound to the build side's output only, so that the modes of equal joins are equal: two plans of the same query share a
+ * broadcast, and adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
  */
 final case class ThetaBroadcastMode(
     accelerator: String,
@@ -20,6 +20,22 @@ final case class ThetaBroadcastMode(
     stored: Seq[Expression],
     keepUnmatchable: Boolean
 ) extends BroadcastMode {
+
+  /**
+   * For the rows of a plan with this output. A join is planned by the columns of a logical plan, of which the physical one may have
+   * another order: Spark drops a projection that changes nothing else where a node above names its columns anyway. Called for a mode
+   * that is bound it gives the same.
+   */
+  def boundTo(output: Seq[Attribute]): ThetaBroadcastMode = {
+    // What is known of nulls may change between plans of one query, and must not make its modes differ.
+    def bind(e: Expression): Expression =
+      BindReferences.bindReference(e, AttributeSeq(output)).transform {
+        case reference: BoundReference => reference.copy(nullable = true)
+      }
+    val columns = AttributeSet.fromAttributeSets(stored.map(_.references))
+    val kept = if (columns.isEmpty) stored else output.filter(columns.contains)
+    copy(keys = keys.map(bind), filter = filter.map(bind), stored = kept.map(bind))
+  }
 
   /** Whether rows whose key is there already, or is null, are of no use, and keys may be evaluated without a net. */
   def isDistinct: Boolean =

@@ -16,8 +16,11 @@ import thetajoin.rowstore.ThetaRelation
 trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   def buildSide: BuildSide
 
-  /** How the build side becomes a relation. */
+  /** How the build side becomes a relation, by the names of its columns. */
   def mode: ThetaBroadcastMode
+
+  /** The same for rows as the build side has them. */
+  @transient protected final lazy val boundMode: ThetaBroadcastMode = mode.boundTo(build.output)
 
   /** The conjuncts that the index answers; of more than two comparisons it chooses when it is built. */
   def indexed: Seq[Expression]

@@ -5,13 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{
-  And,
-  AttributeSeq,
-  BindReferences,
-  BoundReference,
-  Expression
-}
+import org.apache.spark.sql.catalyst.expressions.And
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
@@ -117,17 +111,12 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
 
   private[exec] def mode(join: Join, choice: Choice): ThetaBroadcastMode = {
     val build = BuildSides.built(join, choice.buildSide).output
-    // What is known of nulls may change between plans of one query, and must not make its modes differ.
-    def bind(e: Expression): Expression =
-      BindReferences.bindReference(e, AttributeSeq(build)).transform {
-        case reference: BoundReference => reference.copy(nullable = true)
-      }
     ThetaBroadcastMode(
       choice.accelerator,
       choice.offer.spec,
-      choice.offer.buildKeys.map(bind),
-      choice.buildFilter.reduceOption(And(_, _)).map(bind),
-      ThetaJoinExec.storedAttributes(choice.role, build, choice.residual).map(bind),
+      choice.offer.buildKeys,
+      choice.buildFilter.reduceOption(And(_, _)),
+      ThetaJoinExec.storedAttributes(choice.role, build, choice.residual),
       choice.role.needsMatchedBuildRows
     )
   }
