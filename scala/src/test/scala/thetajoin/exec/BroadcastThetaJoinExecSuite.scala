@@ -454,7 +454,8 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
           BoundReference(i, if (name == "s") StringType else LongType, nullable = true)
       })
       val relation =
-        node.mode.transform(rows.map(project(_).copy(): InternalRow)).asInstanceOf[ThetaRelation]
+        node.mode.boundTo(node.right.output)
+          .transform(rows.map(project(_).copy(): InternalRow)).asInstanceOf[ThetaRelation]
       val back = kryo.deserialize[ThetaRelation](kryo.serialize(relation))
       assert(back.store.rows == relation.store.rows && back.bytes == relation.bytes, join)
       def candidates(relation: ThetaRelation, key: InternalRow) = {
