@@ -41,6 +41,7 @@ SOURCES = (
     "{t}",
     "(SELECT /*+ REPARTITION(3) */ * FROM {t}) AS {t}",
     "(SELECT {t}.* FROM {t} JOIN {t} AS e ON {t}.id = e.id) AS {t}",
+    "(SELECT n, y, id, x FROM {t}_file) AS {t}",
 )
 
 
@@ -243,6 +244,11 @@ class Query:
     ansi: bool
     members: str
     broadcast: str
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether a side is read from a table of files, `l_file` or `r_file`."""
+        return SOURCES[-1] in self.sources
 
     @property
     def indexed(self) -> bool:

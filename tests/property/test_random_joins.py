@@ -43,6 +43,19 @@ class Case:
     right: Table
     queries: list[Query]
 
+    def statements(self) -> list[str]:
+        """What makes the tables."""
+        statements = []
+        for table in (self.left, self.right):
+            statements.append(f"CREATE OR REPLACE TEMP VIEW {table.name} AS {table.sql()}")
+            if any(query.reads_files for query in self.queries):
+                file = f"{table.name}_file"
+                statements.append(f"DROP TABLE IF EXISTS {file}")
+                statements.append(
+                    f"CREATE TABLE {file} USING parquet AS SELECT * FROM {table.name}"
+                )
+        return statements
+
 
 @st.composite
 def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case:
@@ -77,8 +90,8 @@ class Comparison:
         if self.covered["examples"] >= self.wanted and not self.failed:
             return
         self.confs.apply(OFF)
-        for table in (case.left, case.right):
-            self.spark.sql(table.sql()).createOrReplaceTempView(table.name)
+        for statement in case.statements():
+            self.spark.sql(statement)
         self.duckdb.load(case.left, case.right)
         for query in case.queries:
             self.covered["examples"] += 1
@@ -147,8 +160,7 @@ class Comparison:
         }
         lines = [f"-- {line}" for line in problem.splitlines()]
         lines += [f"SET {key}={value};" for key, value in confs.items()]
-        for table in (case.left, case.right):
-            lines.append(f"CREATE OR REPLACE TEMP VIEW {table.name} AS {table.sql()};")
+        lines += [f"{statement};" for statement in case.statements()]
         for enabled in ("false", "true"):
             lines += [f"SET {ENABLED}={enabled};", f"{query.sql()};"]
         self.repro.parent.mkdir(parents=True, exist_ok=True)

@@ -27,9 +27,10 @@ final case class ThetaBroadcastMode(
    * that is bound it gives the same.
    */
   def boundTo(output: Seq[Attribute]): ThetaBroadcastMode = {
+    val input = AttributeSeq(output)
     // What is known of nulls may change between plans of one query, and must not make its modes differ.
     def bind(e: Expression): Expression =
-      BindReferences.bindReference(e, AttributeSeq(output)).transform {
+      BindReferences.bindReference(e, input).transform {
         case reference: BoundReference => reference.copy(nullable = true)
       }
     val columns = AttributeSet.fromAttributeSets(stored.map(_.references))

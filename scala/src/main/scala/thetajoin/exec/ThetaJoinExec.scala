@@ -48,11 +48,16 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   protected lazy val task: JoinTask = {
     val whole = JoinRole.of(joinType, buildSide).get
     val role = if (marks.isDefined) whole.withoutTail else whole
+    val stored = ThetaJoinExec.storedAttributes(role, build.output, residual)
+    require(
+      stored.map(_.dataType) == boundMode.stored.map(_.dataType),
+      s"the index holds ${boundMode.stored}, the join reads $stored"
+    )
     JoinTask(
       role,
       buildSide,
       probe.output,
-      ThetaJoinExec.storedAttributes(role, build.output, residual),
+      stored,
       probeKeys,
       probeFilter,
       residual,
