@@ -30,14 +30,24 @@ final class RelationBuilder(
 ) {
   private val started = System.nanoTime()
   private val store = new RowStoreBuilder(stored.map(_.dataType))
-  private val project = UnsafeProjection.create(stored)
+  private lazy val project = UnsafeProjection.create(stored)
   private val evaluateKeys = UnsafeProjection.create(keys)
   private val passes = filter.map(Predicate.create)
   private val index = spec.newBuilder(keys.map(_.dataType))
   private val indexed, always, never = new mutable.ArrayBuilder.ofInt
   private var rows = 0
 
+  /** Whether the index holds all that is asked of a row, once for each key: nothing is noted of rows. */
+  private val ofKeysOnly = spec.isDistinct && spec.keyErrors == KeyErrors.Raised &&
+    filter.isEmpty && stored.isEmpty && !keepUnmatchable
+
   def add(row: InternalRow): Unit =
+    if (ofKeysOnly) {
+      val key = evaluateKeys(row)
+      if (!hasNull(key)) index.add(key)
+    } else addRow(row)
+
+  private def addRow(row: InternalRow): Unit =
     if (passes.exists(!_.eval(row))) addUnmatchable(row)
     else {
       val key =
@@ -64,16 +74,26 @@ final class RelationBuilder(
   }
 
   def result(): ThetaRelation = {
-    val arrivals = indexed.result()
-    val alwaysRows = always.result()
     val ordered = index.finish()
-    val order = ordered.order.map(arrivals(_)) ++ alwaysRows ++ never.result()
+    val alwaysRows = always.result()
     new ThetaRelation(
-      store.result().reordered(order),
+      if (ofKeysOnly) RowStore.ofNoColumns(ordered.order.length)
+      else store.result().reordered(positions(ordered.order) ++ alwaysRows ++ never.result()),
       ordered.index,
       ordered.order.length,
       alwaysRows.length,
       System.nanoTime() - started
     )
+  }
+
+  private def positions(order: Array[Int]): Array[Int] = {
+    val arrivals = indexed.result()
+    val positions = new Array[Int](order.length)
+    var i = 0
+    while (i < order.length) {
+      positions(i) = arrivals(order(i))
+      i += 1
+    }
+    positions
   }
 }

@@ -32,6 +32,10 @@ final class RowStore(val rows: Int, val columns: Array[StoredColumn], val pages:
 
 object RowStore {
 
+  /** Rows of which nothing is kept. */
+  def ofNoColumns(rows: Int): RowStore =
+    new RowStore(rows, Array.empty, new RowPacker(0).result())
+
   /** Whether columns of the type are flat arrays. */
   def isFlat(t: DataType): Boolean = CodeGenerator.isPrimitiveType(t)
 
