@@ -8,7 +8,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-THETA_JOIN = ("BroadcastThetaJoin", "ShuffledThetaJoin", "KeyShuffledThetaJoin")
+THETA_JOIN = (
+    "BroadcastThetaJoin",
+    "ReplicatedThetaJoin",
+    "ShuffledThetaJoin",
+    "KeyShuffledThetaJoin",
+)
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,8 @@ def _figures(suite: Suite, result: Result) -> dict[str, str]:
         share = result.above_scan()
         figures["on / off above scan"] = "" if share is None else f"{share:.2f}"
         off, on = result.broadcast_bytes(OFF), result.broadcast_bytes(ON)
-        figures["broadcast off / on"] = _ratio(off, on) if off and on else ""
+        none = "none sent" if off else ""
+        figures["broadcast off / on"] = _ratio(off, on) if off and on else none
     return figures
 
 

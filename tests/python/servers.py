@@ -45,9 +45,9 @@ def environment(kind: str, folder: Path) -> dict[str, str]:
     return inherited | ours
 
 
-def submit(conf: Mapping[str, str], *arguments: str) -> list[str]:
-    """The command that an administrator would type, with the jar and in local mode."""
-    command = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", "local[2]"]
+def submit(conf: Mapping[str, str], *arguments: str, master: str = "local[2]") -> list[str]:
+    """The command that an administrator would type, with the jar and, unless told, in local mode."""
+    command = [str(SPARK_HOME / "bin" / "spark-submit"), "--master", master]
     command += ["--jars", thetajoin.jar_path()]
     for key, value in {**SMALL, **conf}.items():
         command += ["--conf", f"{key}={value}"]

@@ -54,6 +54,15 @@ object Settings {
       "such as 1p, sorts never, which keeps the order of probe rows within a partition."
   )
 
+  val ReplicateMaxBuildBytes: Setting = Setting(
+    "spark.thetajoin.replicate.maxBuildBytes",
+    "4m",
+    "0.1.0",
+    "Up to how many bytes of files the right side of a semi, anti or mark join on equal keys may have for each executor to read it by itself, in " +
+      "place of a broadcast, which is a job of its own. There may be four files, and the left side is a table of files too, of 128 MiB at most. " +
+      "0 always broadcasts."
+  )
+
   val ShuffleMaxPartitionBytes: Setting = Setting(
     "spark.thetajoin.shuffle.maxPartitionBytes",
     "128m",
@@ -70,6 +79,7 @@ object Settings {
       Accelerators,
       BroadcastMaxBytes,
       SortProbeMinIndexBytes,
+      ReplicateMaxBuildBytes,
       ShuffleMaxPartitionBytes
     )
 

@@ -93,6 +93,17 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.spread,
           choice.sortsProbe
         )
+      case Placement.Replicate =>
+        ReplicatedThetaJoinExec(
+          left,
+          ReplicatedRowsExec(right),
+          join.joinType,
+          join.condition,
+          choice.offer.served,
+          choice.offer.probeKeys,
+          probeFilter,
+          built
+        )
       case Placement.KeyShuffle(partitions, broadcastLimit) =>
         val keys = DistinctKeysExec(built.spec, built.keys, right)
         KeyShuffledThetaJoinExec(

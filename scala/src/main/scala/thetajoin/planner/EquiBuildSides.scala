@@ -37,7 +37,10 @@ private[planner] object EquiBuildSides {
     hinted.orElse(sides.find(fits(join, _, conf))) match {
       case Some(BuildLeft) => Right(Seq(Placement.Broadcast(BuildLeft)))
       case _ if prunesPartitions(join.left) => Left(equiKeys(join))
-      case Some(side) => Right(Seq(Placement.Broadcast(side)))
+      case Some(side) =>
+        val broadcast = Seq(Placement.Broadcast(side))
+        val replicates = hinted.isEmpty && Replication.pays(join, conf)
+        Right(if (replicates) Placement.Replicate +: broadcast else broadcast)
       case None =>
         val ofKeys =
           if (!mayBroadcast(join, conf) || hasBuckets(join)) None else Some(keyShuffle(join, conf))

@@ -129,12 +129,14 @@ object Planner {
   private def suits(choice: Choice, shape: JoinShape): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
     case _: Placement.Shuffle => choice.offer.served.size > shape.equiKeys.size
-    // There are keys and nothing else.
-    case _: Placement.KeyShuffle =>
-      val spec = choice.offer.spec
-      choice.residual.isEmpty && choice.buildFilter.isEmpty && spec.isDistinct &&
-      spec.isPartitionable && spec.keyErrors == KeyErrors.Raised
+    case Placement.Replicate => isOfKeys(choice)
+    case _: Placement.KeyShuffle => isOfKeys(choice) && choice.offer.spec.isPartitionable
   }
+
+  /** Whether there are keys and nothing else. */
+  private def isOfKeys(choice: Choice): Boolean =
+    choice.residual.isEmpty && choice.buildFilter.isEmpty && choice.offer.spec.isDistinct &&
+      choice.offer.spec.keyErrors == KeyErrors.Raised
 
   private def choice(
       join: Join,

@@ -1,0 +1,51 @@
+package thetajoin.driver
+
+import java.lang.ref.SoftReference
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.execution.SQLExecution
+import org.apache.spark.{SparkEnv, TaskContext}
+
+import thetajoin.rowstore.ThetaRelation
+
+/**
+ * A relation that each JVM makes for itself, in the first task that asks for it; others that ask meanwhile wait. It is broadcast as
+ * the way to make it, and outlives the tasks that hold it only while there is memory.
+ *
+ * @param how a `() => ThetaRelation` as bytes: a broadcast's size is estimated by a walk over all that it refers to
+ */
+private[thetajoin] final class ReplicatedRelation(how: Array[Byte]) extends Serializable {
+  @transient private var made: SoftReference[ThetaRelation] = _
+  @transient private var countedFor: String = _
+
+  /**
+   * Called in a task.
+   *
+   * @param count called once in a JVM for each run of the query
+   */
+  def get(count: ThetaRelation => Unit): ThetaRelation = synchronized {
+    val before = Option(made).flatMap(reference => Option(reference.get()))
+    val relation = before.getOrElse(make())
+    val run = TaskContext.get().getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+    if (before.isEmpty || run != countedFor) count(relation)
+    made = new SoftReference(relation)
+    countedFor = run
+    relation
+  }
+
+  private def make(): ThetaRelation = {
+    val loader = Thread.currentThread.getContextClassLoader
+    SparkEnv.get.closureSerializer.newInstance()
+      .deserialize[() => ThetaRelation](ByteBuffer.wrap(how), loader)
+      .apply()
+  }
+}
+
+private[thetajoin] object ReplicatedRelation {
+  def apply(make: () => ThetaRelation): ReplicatedRelation = {
+    val bytes = SparkEnv.get.closureSerializer.newInstance().serialize(make)
+    val how = new Array[Byte](bytes.remaining)
+    bytes.get(how)
+    new ReplicatedRelation(how)
+  }
+}

@@ -1,0 +1,86 @@
+"""Joins whose tasks run in processes of their own: what they are sent has been written and read again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from servers import environment, submit
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = """
+import json, sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+spark.range(0, 5000, 1, 4).selectExpr(
+    "id", "IF(id % 9 = 0, NULL, id % 70) AS k", "id * 37 % 1000 AS x", "concat('s', id % 30) AS s"
+).write.parquet("a")
+spark.range(0, 400, 1, 2).selectExpr(
+    "id AS no", "id % 90 AS k", "id * 53 % 1000 AS lo", "id * 53 % 1000 + id % 40 AS hi", "concat('s', id % 25) AS s"
+).write.parquet("b")
+for name in "ab":
+    spark.read.parquet(name).createOrReplaceTempView(name)
+
+def rows(enabled, sql):
+    spark.sql(f"SET spark.thetajoin.enabled={enabled}")
+    frame = spark.sql(sql)
+    found = sorted(map(str, frame.collect()))
+    return found, frame._jdf.queryExecution().executedPlan().toString()
+
+told = {"executors": spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1, "joins": []}
+for conf, sql in json.load(open("queries.json")):
+    for key, value in conf.items():
+        spark.conf.set(key, value)
+    (off, _), (on, plan) = rows("false", sql), rows("true", sql)
+    told["joins"].append({"same": on == off, "rows": len(on), "plan": plan})
+    for key in conf:
+        spark.conf.unset(key)
+json.dump(told, open("told.json", "w"))
+"""
+
+SHUFFLED = {"spark.sql.autoBroadcastJoinThreshold": "1b"}
+BROADCAST = {"spark.thetajoin.replicate.maxBuildBytes": "0"}
+KEYS = "(SELECT 1 FROM b WHERE b.k = a.k AND b.s = a.s)"
+FEW = "(SELECT 1 FROM b WHERE b.k = a.k)"
+JOINS = [
+    ("BroadcastThetaJoin interval", {}, "SELECT * FROM a JOIN b ON x BETWEEN lo AND hi"),
+    ("BroadcastThetaJoin interval", {}, "SELECT * FROM a FULL JOIN b ON x BETWEEN lo AND hi"),
+    ("PairsThenTail", {}, "SELECT count(*), sum(no) FROM a FULL JOIN b ON x BETWEEN lo AND hi"),
+    ("BroadcastThetaJoin interval", {}, "SELECT * FROM a JOIN b ON a.k = b.k AND x > lo AND x < hi"),
+    ("BroadcastThetaJoin piecewise", {}, "SELECT no, count(id) FROM b LEFT JOIN a ON hi < x GROUP BY no"),
+    ("BroadcastThetaJoin nestedloop", {}, "SELECT * FROM a JOIN b ON a.s <> b.s AND (x + no) % 97 = 3"),
+    ("BroadcastThetaJoin existence", BROADCAST, f"SELECT * FROM a WHERE NOT EXISTS {FEW}"),
+    ("MarkRows", {}, "SELECT /*+ BROADCAST(b) */ * FROM b LEFT SEMI JOIN a ON a.k = b.k"),
+    ("ReplicatedThetaJoin existence", {}, f"SELECT * FROM a WHERE EXISTS {FEW}"),
+    ("ReplicatedThetaJoin existence", {}, f"SELECT * FROM a WHERE NOT EXISTS {KEYS}"),
+    ("ReplicatedThetaJoin existence", {}, f"SELECT * FROM a WHERE EXISTS {KEYS} OR id < 9"),
+    ("KeyShuffledThetaJoin existence", SHUFFLED, f"SELECT * FROM a WHERE EXISTS {KEYS}"),
+    ("ShuffledThetaJoin interval", SHUFFLED, "SELECT * FROM a JOIN b ON a.k = b.k AND x > lo AND x < hi"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("serializer", ["JavaSerializer", "KryoSerializer"])
+def test_rows_are_those_of_spark(tmp_path: Path, serializer: str) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    queries = [(conf, sql) for _, conf, sql in JOINS]
+    (tmp_path / "queries.json").write_text(json.dumps(queries))
+    env = environment("classic", tmp_path) | {"PYSPARK_PYTHON": sys.executable}
+    conf = {
+        "spark.serializer": f"org.apache.spark.serializer.{serializer}",
+        "spark.executor.memory": "512m",
+    }
+    command = submit(conf, "program.py", master="local-cluster[2,1,1024]")
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["executors"] == 2
+    for (node, _, sql), join in zip(JOINS, told["joins"], strict=True):
+        assert node in join["plan"], f"{sql}\n{join['plan']}"
+        assert join["same"] and join["rows"], sql
