@@ -18,7 +18,8 @@ import thetajoin.rowstore.RowStore
 
 /**
  * The partial aggregate without grouping keys right above a join. Spark keeps its buffers in fields, and a field that
- * is read and written for each pair costs more than the pair; here they are local variables of the loop over pairs. The
+ * is read and written for each pair costs more than the pair; here they are local variables of the loop over pairs. Where one row comes of
+ * a probe row, Spark's arithmetic alone, with a boxed result, costs more than the look-up: see [[thetajoin.driver.LoopArithmetic]]. The
  * functions' own expressions do the work, so that results and errors are Spark's.
  *
  * @param replaced Spark's node, for output, and for execution without generated code
@@ -84,13 +85,13 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
 object PairAggregateExec {
   private val OutputRows = "numOutputRows"
 
-  /** An aggregate that this class can replace, and the join whose pairs it takes. */
-  object OverPairs {
+  /** An aggregate that this class can replace, and the join whose rows it takes. */
+  object OverJoin {
     def unapply(plan: SparkPlan): Option[(HashAggregateExec, ThetaJoinExec)] = plan match {
       case aggregate: HashAggregateExec
           if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.nonEmpty &&
             aggregate.aggregateExpressions.forall(local) =>
-        join(aggregate.child).filter(j => j.emitsPairs && j.output.nonEmpty).map((aggregate, _))
+        join(aggregate.child).filter(_.output.nonEmpty).map((aggregate, _))
       case _ => None
     }
   }

@@ -56,7 +56,7 @@ object IsolateProbe extends Rule[SparkPlan] {
         case ended: ProbeRowsExec => ended
         case side => ProbeRowsExec(isolate(side, consumedInPlace = false))
       }
-    case PairAggregateExec.OverPairs(aggregate, join: BroadcastThetaJoinExec) if join.emitsTail =>
+    case PairAggregateExec.OverJoin(aggregate, join: BroadcastThetaJoinExec) if join.emitsTail =>
       val input = join.newTailInput()
       val pairs = isolate(join.withoutTail(input), consumedInPlace = true)
       PairsThenTailExec(
@@ -64,7 +64,7 @@ object IsolateProbe extends Rule[SparkPlan] {
         PairAggregateExec(aggregate, join.tailOnly(input)),
         input
       )
-    case PairAggregateExec.OverPairs(aggregate, join) =>
+    case PairAggregateExec.OverJoin(aggregate, join) =>
       PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = isGenerated(plan)))
     case _: ProjectExec | _: FilterExec =>

@@ -263,7 +263,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(first.length == 5)
   }
 
-  test("an aggregate without keys takes pairs in the join's loop") {
+  test("an aggregate without keys takes rows in the join's loop") {
     def aggregates(plan: SparkPlan) = collect(plan) { case p: PairAggregateExec => p }
     def assertNone(sql: String) = {
       val plan = executed(spark.sql(sql))
@@ -280,9 +280,16 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
           assert(taken.size == (if (kind == "FULL JOIN") 2 else 1))
           assert(taken.forall(_.metrics("numOutputRows").value > 0))
         }
+        for (
+          kind <- Seq("SEMI", "ANTI");
+          on <- Seq("a.v > b.v" -> "piecewise", "a.w = b.v" -> "existence")
+        ) {
+          val sql = s"SELECT count(*), sum(a.v), max(a.w) FROM a LEFT $kind JOIN b ON ${on._1}"
+          val Seq(taken) = aggregates(assertSame(sql, on._2)): @unchecked
+          assert(taken.metrics("numOutputRows").value > 0)
+        }
         assertNone(s"SELECT a.w, $sums FROM a JOIN b ON a.v > b.v GROUP BY a.w")
         assertNone("SELECT sum(DISTINCT a.v) FROM a JOIN b ON a.v > b.v")
-        assertNone("SELECT count(*) FROM a LEFT SEMI JOIN b ON a.v > b.v")
         withConf("spark.sql.codegen.wholeStage" -> "false") {
           assertNone(s"SELECT $sums FROM a JOIN b ON a.v > b.v")
         }
