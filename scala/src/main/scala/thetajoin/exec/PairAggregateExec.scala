@@ -8,7 +8,13 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{
   Partial
 }
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  Expression,
+  PlanExpression,
+  UserDefinedExpression
+}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.aggregate.HashAggregateExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -91,7 +97,9 @@ object PairAggregateExec {
       case aggregate: HashAggregateExec
           if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.nonEmpty &&
             aggregate.aggregateExpressions.forall(local) =>
-        join(aggregate.child).filter(_.output.nonEmpty).map((aggregate, _))
+        join(aggregate.child)
+          .filter(j => j.output.nonEmpty && (j.emitsPairs || isSmall(aggregate)))
+          .map((aggregate, _))
       case _ => None
     }
   }
@@ -99,9 +107,25 @@ object PairAggregateExec {
   private def local(e: AggregateExpression): Boolean =
     e.mode == Partial && !e.isDistinct && e.filter.isEmpty && (e.aggregateFunction match {
       case f: DeclarativeAggregate =>
-        f.aggBufferAttributes.forall(a => RowStore.isFlat(a.dataType)) && f.deterministic
+        f.aggBufferAttributes.forall(a => RowStore.isFlat(a.dataType)) && f.deterministic &&
+        !f.exists(needsSpark)
       case _ => false
     })
+
+  /** What Spark has to see in the plan: it runs subqueries ahead, leaves some functions out of generated code and calls others once. */
+  private def needsSpark(e: Expression): Boolean = e match {
+    case _: PlanExpression[_] | _: CodegenFallback | _: UserDefinedExpression => true
+    case _ => false
+  }
+
+  /** Whether it stays small as a part of a loop over probe rows, which Spark would call it from. */
+  private def isSmall(aggregate: HashAggregateExec): Boolean = {
+    val functions = aggregate.aggregateExpressions.map(_.aggregateFunction)
+    functions.map(_.aggBufferAttributes.size).sum <= MostBuffersInPlace &&
+    functions.flatMap(_.children).forall(e => e.isInstanceOf[Attribute] || e.foldable)
+  }
+
+  private val MostBuffersInPlace = 8
 
   private def join(plan: SparkPlan): Option[ThetaJoinExec] = plan match {
     case join: ThetaJoinExec => Some(join)

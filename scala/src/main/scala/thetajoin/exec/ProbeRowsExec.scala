@@ -34,12 +34,13 @@ object IsolateProbe extends Rule[SparkPlan] {
 
   /** Whether the node is a part of the stage below it. */
   private def isGenerated(plan: SparkPlan): Boolean = plan match {
-    case generated: CodegenSupport =>
-      generated.supportCodegen && !plan.expressions.exists(
-        _.exists(_.isInstanceOf[CodegenFallback])
-      )
+    case generated: CodegenSupport => generated.supportCodegen && hasCode(plan)
     case _ => false
   }
+
+  /** Whether there is code for each expression of the node. */
+  private def hasCode(plan: SparkPlan): Boolean =
+    !plan.expressions.exists(_.exists(_.isInstanceOf[CodegenFallback]))
 
   /** `consumedInPlace`: whether an aggregate of the same stage takes the rows, so that none is buffered. */
   private def isolate(plan: SparkPlan, consumedInPlace: Boolean): SparkPlan = plan match {
@@ -56,7 +57,8 @@ object IsolateProbe extends Rule[SparkPlan] {
         case ended: ProbeRowsExec => ended
         case side => ProbeRowsExec(isolate(side, consumedInPlace = false))
       }
-    case PairAggregateExec.OverJoin(aggregate, join: BroadcastThetaJoinExec) if join.emitsTail =>
+    case PairAggregateExec.OverJoin(aggregate, join: BroadcastThetaJoinExec)
+        if join.emitsTail && hasCode(join) =>
       val input = join.newTailInput()
       val pairs = isolate(join.withoutTail(input), consumedInPlace = true)
       PairsThenTailExec(
@@ -64,7 +66,7 @@ object IsolateProbe extends Rule[SparkPlan] {
         PairAggregateExec(aggregate, join.tailOnly(input)),
         input
       )
-    case PairAggregateExec.OverJoin(aggregate, join) =>
+    case PairAggregateExec.OverJoin(aggregate, join) if hasCode(join) =>
       PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = isGenerated(plan)))
     case _: ProjectExec | _: FilterExec =>

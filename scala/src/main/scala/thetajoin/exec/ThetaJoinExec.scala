@@ -66,6 +66,9 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
     )
   }
 
+  /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
+  final def emitsPairs: Boolean = !task.role.oneRowAtMost
+
   override def stringArgs: Iterator[Any] =
     Iterator(
       mode.accelerator,

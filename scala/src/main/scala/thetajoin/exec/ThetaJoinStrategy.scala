@@ -96,7 +96,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       case Placement.Replicate =>
         ReplicatedThetaJoinExec(
           left,
-          ReplicatedRowsExec(right),
+          ReplicatedRowsExec(DistinctKeysExec(built.spec, built.keys, right)),
           join.joinType,
           join.condition,
           choice.offer.served,

@@ -46,6 +46,8 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val plan = assertSame(sql, "existence")
     assert(replicated(plan).size == 1, plan)
     assert(collect(plan) { case e: BroadcastExchangeExec => e }.isEmpty, plan)
+    // However often a key is in the files, it is taken once.
+    assert(collect(plan) { case d: DistinctKeysExec => d }.size == 1, plan)
     plan
   }
 

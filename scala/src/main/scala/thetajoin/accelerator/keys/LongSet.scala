@@ -182,6 +182,6 @@ private object BitWindow {
   def suits(least: Long, greatest: Long, keys: Int): Boolean =
     LongTable.isDense(least, greatest, keys) && greatest - least <= MostBits
 
-  /** 1 GB of them. */
-  private val MostBits = 1L << 33
+  /** 32 MB of them: so few numbers that a hash table can take them over. */
+  private val MostBits = 1L << 28
 }
