@@ -30,7 +30,7 @@ object Selection {
   private val inputFolders =
     Seq("exists", "in", "scalar").map(kind => s"subquery/$kind-subquery")
 
-  /** The join suites, and the inputs of the SQL suite that are about joins and subqueries. */
+  /** The join suites, those inputs of the SQL suite that are about joins and subqueries, and a suite of ours on a base of Spark's. */
   def all(home: Path): Seq[Selection] = {
     val sql = "org.apache.spark.sql"
     val folder = home.resolve("sql/core/src/test/resources/sql-tests/inputs")
@@ -41,6 +41,7 @@ object Selection {
     }
     builtByHand.map(name => Selection(s"$sql.execution.joins.$name", planned = false)) ++
       planned.map(name => Selection(s"$sql.$name", planned = true)) :+
+      Selection(classOf[RangeMergeSuite].getName, planned = true) :+
       Selection(s"$sql.SQLQueryTestSuite", planned = true, Some(names.toSet))
   }
 }

@@ -15,6 +15,10 @@ import org.apache.spark.sql.catalyst.expressions.{
  */
 private[thetajoin] object ExpressionCode {
 
+  /** Whether there is code for all of these expressions. Without it they need a row to read from. */
+  def existsFor(es: Seq[Expression]): Boolean =
+    !es.exists(_.exists(_.isInstanceOf[CodegenFallback]))
+
   def apply(
       ctx: CodegenContext,
       e: Expression,

@@ -156,10 +156,11 @@ final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int)
   private val joined = new JoinedRow
   (passes ++ residual).foreach(_.initialize(partition))
 
+  private val asksKeys = !task.keysMayRaise || relation.store.rows > 0
   val candidates = new Candidates(relation)
 
   def start(row: InternalRow): Unit =
-    if (passes.exists(!_.eval(row))) candidates.none()
+    if (passes.exists(!_.eval(row)) || !asksKeys) candidates.none()
     else {
       val key = evaluate(row)
       if (key == null) candidates.all()

@@ -14,6 +14,7 @@ import thetajoin.rowstore.ThetaRelation
  * @param probeFilter a condition on probe rows alone: a row that fails it has no match
  * @param residual conjuncts that a candidate must still pass, in plan order
  * @param keysCanFail whether evaluating a probe key can raise an error that is held; such a row meets every build row
+ * @param keysMayRaise whether evaluating a probe key can raise an error that is the query's. If there is no build row, none is evaluated
  * @param marks set if build rows are marked while pairs come out: by which number of a join among [[TaskMarks]]
  */
 final case class JoinTask(
@@ -25,6 +26,7 @@ final case class JoinTask(
     probeFilter: Option[Expression],
     residual: Seq[Expression],
     keysCanFail: Boolean,
+    keysMayRaise: Boolean,
     marks: Option[Int] = None
 ) {
 
@@ -33,6 +35,9 @@ final case class JoinTask(
    * see the other pair.
    */
   val holdsErrors: Boolean = role.isExistence && !residual.forall(Safety.cannotFail)
+
+  /** What is evaluated of probe rows and candidates. */
+  def evaluated: Seq[Expression] = probeFilter.toSeq ++ probeKeys ++ residual
 
   /** Whether the index of this relation gives, by one call, all that a probe row is joined with. */
   def looksUp(relation: ThetaRelation): Boolean =

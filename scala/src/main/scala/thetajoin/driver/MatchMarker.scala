@@ -22,7 +22,7 @@ private[thetajoin] object MatchMarker extends Logging {
 
   /** For relations like the `sample`. */
   def factory(task: JoinTask, sample: ThetaRelation, codegen: Boolean): MatchMarkerFactory =
-    if (!codegen) new InterpretedFactory(task)
+    if (!codegen || !ExpressionCode.existsFor(task.evaluated)) new InterpretedFactory(task)
     else
       try generated(task, sample)
       catch {

@@ -75,7 +75,7 @@ private[driver] final class ProbeCode(
          |  $candidates.all();
          |}""".stripMargin
     } else startKeys(probe)
-    ifPasses(probe, key, orElse = s"$candidates.none();")
+    ifAsked(probe, key, orElse = s"$candidates.none();")
   }
 
   /** Finds where a row of a batch is looked up, by keys of which the last `bounds` are those of the index; with the variables that hold it. */
@@ -110,7 +110,7 @@ private[driver] final class ProbeCode(
       |int ${place.group} = $none;
       |long ${place.first} = 0L;
       |long ${place.second} = 0L;
-      |${ifPasses(probe, held, orElse = "")}""".stripMargin
+      |${ifAsked(probe, held, orElse = "")}""".stripMargin
     (text, place)
   }
 
@@ -136,13 +136,13 @@ private[driver] final class ProbeCode(
           Seq("getBaseObject", "getBaseOffset", "getSizeInBytes").map(m => s"${row.value}.$m()")
         s"${row.code}\n$found = !${anyNull(row, keys)} && $index.contains(${place.mkString(", ")});"
     }
-    ifPasses(probe, test, orElse = "")
+    ifAsked(probe, test, orElse = "")
   }
 
   /** Sets `position` to that of the probe row's only candidate, if it has one. */
   def startLookup(probe: Seq[ExprCode], index: String, position: String): String = {
     val find = longs(task.probeKeys, probe)(keys => s"$position = $index.find($keys);", orElse = "")
-    ifPasses(probe, find, orElse = "")
+    ifAsked(probe, find, orElse = "")
   }
 
   /** Several numbers are handed over in an array that is used for every row. */
@@ -176,10 +176,13 @@ private[driver] final class ProbeCode(
   private def anyNull(row: ExprCode, keys: Seq[Expression]): String =
     if (keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
 
-  /** Runs `text` if the probe row's own condition holds. */
-  private def ifPasses(probe: Seq[ExprCode], text: String, orElse: String): String =
+  /** Runs `text`, which evaluates keys, if the probe row's own condition holds and its keys are to be evaluated. */
+  private def ifAsked(probe: Seq[ExprCode], text: String, orElse: String): String = {
+    val asked =
+      if (!task.keysMayRaise) text
+      else s"if (${relation.hasRows}) {\n$text\n} else {\n$orElse\n}"
     task.probeFilter match {
-      case None => text
+      case None => asked
       case Some(filter) =>
         val passes = ExpressionCode(ctx, filter, schema, probe)
         s"""
@@ -187,9 +190,10 @@ private[driver] final class ProbeCode(
            |if (${ExpressionCode.isFalse(passes)}) {
            |  $orElse
            |} else {
-           |  $text
+           |  $asked
            |}""".stripMargin
     }
+  }
 
   private def startKeys(probe: Seq[ExprCode]): String = task.probeKeys match {
     case Seq(key) if key.dataType == LongType =>

@@ -46,6 +46,9 @@ private[driver] final class RelationCode(
     )
   }
 
+  /** An expression: whether there are build rows. */
+  val hasRows: String = s"$relation.store().rows() > 0"
+
   /** A [[Candidates]]. */
   val candidates: String = ctx.addMutableState(
     candidatesClass,

@@ -157,7 +157,8 @@ final class BroadcastThetaJoinExec(
       BroadcastThetaJoinExec.hasPartitions(probe, sparkContext.defaultParallelism)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
-    val marksBelow = role.buildExistence.isDefined && !mayMoveRows
+    val marksBelow =
+      role.buildExistence.isDefined && !mayMoveRows && ExpressionCode.existsFor(expressions)
     val below = ProbeRowsExec(if (marksBelow) MarkRowsExec(probe, build, task) else probe)
     buildSide match {
       case BuildLeft => changed(newRight = below)

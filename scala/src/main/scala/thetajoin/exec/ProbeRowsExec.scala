@@ -2,7 +2,6 @@ package thetajoin.exec
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -10,6 +9,8 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, QueryStageExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.Exchange
+
+import thetajoin.driver.ExpressionCode
 
 /**
  * Ends the generated stage below a join, so that the join owns its loop over probe rows: it can then stop after any
@@ -38,9 +39,7 @@ object IsolateProbe extends Rule[SparkPlan] {
     case _ => false
   }
 
-  /** Whether there is code for each expression of the node. */
-  private def hasCode(plan: SparkPlan): Boolean =
-    !plan.expressions.exists(_.exists(_.isInstanceOf[CodegenFallback]))
+  private def hasCode(plan: SparkPlan): Boolean = ExpressionCode.existsFor(plan.expressions)
 
   /** `consumedInPlace`: whether an aggregate of the same stage takes the rows, so that none is buffered. */
   private def isolate(plan: SparkPlan, consumedInPlace: Boolean): SparkPlan = plan match {

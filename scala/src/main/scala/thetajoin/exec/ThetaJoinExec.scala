@@ -53,6 +53,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
       stored.map(_.dataType) == boundMode.stored.map(_.dataType),
       s"the index holds ${boundMode.stored}, the join reads $stored"
     )
+    val areSafe = probeKeys.forall(Safety.cannotFail)
     JoinTask(
       role,
       buildSide,
@@ -61,7 +62,8 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
       probeKeys,
       probeFilter,
       residual,
-      keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !probeKeys.forall(Safety.cannotFail),
+      keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !areSafe,
+      keysMayRaise = mode.spec.keyErrors == KeyErrors.Raised && !areSafe,
       marks
     )
   }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
-import thetajoin.planner.{ArrivalOrder, BuildSides, Choice, Decision, Placement, Planner}
+import thetajoin.planner._
 import thetajoin.reason.ReasonCode
 
 /** A decision, with the node that carries it out if a join is accelerated. */
@@ -26,15 +26,18 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
 
   private val Decided = TreeNodeTag[Decision]("thetajoin.decision")
 
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case join: Join =>
-      val planned = this.plan(join)
-      join.setTagValue(Decided, planned.decision)
-      planned.node.toSeq
-    case window: Window =>
-      ArrivalOrder.mark(window)
-      Nil
-    case _ => Nil
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = {
+    FileOfRow.mark(plan)
+    plan match {
+      case join: Join =>
+        val planned = this.plan(join)
+        join.setTagValue(Decided, planned.decision)
+        planned.node.toSeq
+      case window: Window =>
+        ArrivalOrder.mark(window)
+        Nil
+      case _ => Nil
+    }
   }
 
   /** What was decided when the join was planned; what would be now if it was planned without us. */

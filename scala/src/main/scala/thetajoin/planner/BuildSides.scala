@@ -51,13 +51,19 @@ private[thetajoin] object BuildSides {
   /** The side that a hint says, else the one that suits the join type. */
   private[planner] def chosen(join: Join): BuildSide = hinted(join).getOrElse(preferred(join))
 
+  /** Spark itself says of a MERGE's target that it must stay where it is: two matches of one of its rows are found by the task that has it. */
   private[planner] def hinted(join: Join): Option[BuildSide] = {
-    def broadcast(hint: Option[HintInfo]) = hint.flatMap(_.strategy).contains(BROADCAST)
-    (broadcast(join.hint.leftHint), broadcast(join.hint.rightHint)) match {
-      case (true, true) => Some(smaller(join))
-      case (true, false) => Some(BuildLeft)
-      case (false, true) => Some(BuildRight)
-      case (false, false) => None
+    def has(hint: Option[HintInfo], strategy: JoinStrategyHint) =
+      hint.flatMap(_.strategy).contains(strategy)
+    def sides(strategy: JoinStrategyHint) =
+      (has(join.hint.leftHint, strategy), has(join.hint.rightHint, strategy))
+    (sides(NO_BROADCAST_AND_REPLICATION), sides(BROADCAST)) match {
+      case ((true, _), _) => Some(BuildRight)
+      case ((_, true), _) => Some(BuildLeft)
+      case (_, (true, true)) => Some(smaller(join))
+      case (_, (true, false)) => Some(BuildLeft)
+      case (_, (false, true)) => Some(BuildRight)
+      case _ => None
     }
   }
 

@@ -35,8 +35,9 @@ object Planner {
         val placements =
           if (hasEquiKeys(join)) EquiBuildSides.choose(join, shape, conf)
           else BuildSides.choose(join, conf).map(side => Seq(Placement.Broadcast(side)))
-        placements match {
+        placements.map(_.filter(isFit(join, _))) match {
           case Left(reason) => Decision(Left(reason))
+          case Right(Nil) => Decision(Left(ReasonCode.FileOfRow()))
           case Right(placements) =>
             val decisions = placements.to(LazyList).map(accelerate(join, shape, _, conf))
             decisions.find(_.chosen.isDefined).getOrElse(decisions.last)
@@ -66,6 +67,9 @@ object Planner {
       case _ => None
     }
   }
+
+  private def isFit(join: Join, placement: Placement): Boolean =
+    !FileOfRow.isAskedAbove(join) || FileOfRow.isKept(join, placement)
 
   private def hasEquiKeys(join: Join): Boolean = ExtractEquiJoinKeys.unapply(join).isDefined
 
@@ -154,6 +158,7 @@ object Planner {
       offer.checked(paired(shape)).partition(c => shape.equiKeys.exists(_.source == c.source))
     val checked = ofKeys ++ others
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
+    val asRead = FileOfRow.isAskedAbove(join)
     val estimate = estimated(join, side)
     Choice(
       accelerator.id,
@@ -163,8 +168,9 @@ object Planner {
       ofProbe.map(_.source),
       ofBuild.map(_.source),
       checked.map(_.source),
-      if (existenceOnly || shape.equiKeys.nonEmpty) Spread.Never else spread(estimate, offer),
-      sortsProbe(estimate, offer, join.conf),
+      if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
+      else spread(estimate, offer),
+      !asRead && sortsProbe(estimate, offer, join.conf),
       estimate
     )
   }

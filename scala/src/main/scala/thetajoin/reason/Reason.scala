@@ -53,6 +53,12 @@ object ReasonCode {
         "The condition has equality keys, which Spark's hash and sort-merge joins use",
         "Nothing to do unless each key has very many rows on both sides."
       )
+  case object FileOfRow
+      extends ReasonCode(
+        "FILE_OF_ROW",
+        "A function above the join asks for the file that a row is being read from, and rows would be read ahead or moved",
+        "Compute input_file_name() and its like below the join, or use the column _metadata."
+      )
   case object Hinted
       extends ReasonCode(
         "HINTED",
@@ -157,6 +163,7 @@ object ReasonCode {
     BuildTooLarge,
     Disabled,
     EquiKeys,
+    FileOfRow,
     Hinted,
     KeyCollation,
     KeyType,

@@ -57,6 +57,17 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
       .map(l => l.accelerator -> l.reason.code)
       .toMap
 
+  test("a side that must stay where it is streams, whatever its size and the join type") {
+    val stays = Some(HintInfo(strategy = Some(NO_BROADCAST_AND_REPLICATION)))
+    for (joinType <- Seq(Inner, LeftOuter, RightOuter, FullOuter)) {
+      val plan = join(GreaterThan(x, y), joinType)
+      def side(hint: JoinHint) =
+        Planner.choose(plan.copy(hint = hint), conf()).chosen.map(_.buildSide)
+      assert(side(JoinHint(stays, None)).contains(BuildRight))
+      assert(side(JoinHint(None, stays)).contains(BuildLeft))
+    }
+  }
+
   test("the cheapest offer wins, and the losers keep their reasons") {
     val decision = Planner.choose(join(LessThan(x, y)), conf())
     assert(decision.chosen.map(_.accelerator).contains("piecewise"))

@@ -1,0 +1,51 @@
+package thetajoin.planner
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  InputFileBlockLength,
+  InputFileBlockStart,
+  InputFileName
+}
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.plans.LeftExistence
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+
+import thetajoin.driver.JoinRole
+
+/**
+ * Joins above which the file is asked for that a row comes from. Spark answers by the file that the running task reads at that moment: a
+ * row must come out as soon as it is read, by the task that reads it. Parents are planned before their children, so that a join is
+ * marked when it is asked for.
+ */
+private[thetajoin] object FileOfRow {
+  private val asked = TreeNodeTag[Unit]("thetajoin.fileOfRowAsked")
+
+  def mark(plan: LogicalPlan): Unit =
+    if (plan.expressions.exists(_.exists(isFileOfRow))) plan.children.foreach(markJoins)
+
+  def isAskedAbove(join: Join): Boolean = join.getTagValue(asked).isDefined
+
+  /** Whether rows come out as they are read: those of a left side that are asked for a match, and move nowhere for it. */
+  def isKept(join: Join, placement: Placement): Boolean = placement match {
+    case Placement.Broadcast(BuildRight) | Placement.Replicate =>
+      JoinRole.of(join.joinType, BuildRight).exists(_.probeExistence.isDefined)
+    case _ => false
+  }
+
+  private def markJoins(plan: LogicalPlan): Unit = plan match {
+    case join: Join =>
+      join.setTagValue(asked, ())
+      markJoins(join.left)
+      join.joinType match {
+        case LeftExistence(_) =>
+        case _ => markJoins(join.right)
+      }
+    case _ => plan.children.foreach(markJoins)
+  }
+
+  private def isFileOfRow(e: Expression): Boolean = e match {
+    case _: InputFileName | _: InputFileBlockStart | _: InputFileBlockLength => true
+    case _ => false
+  }
+}
