@@ -6,8 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 /** What takes a join's rows in generated code. */
 private[thetajoin] trait RowConsumer {
 
-  /** Text that takes one row. */
+  /** Text that takes one row of a loop: see [[enterLoop]]. */
   def emit(row: Seq[ExprCode]): String
+
+  /** Text that takes one row outside of such a loop. */
+  def emitSingle(row: Seq[ExprCode]): String = emit(row)
 
   /**
    * The columns that `emit` reads, if beside them it reads and writes nothing but fields: then it may stand in a method,
@@ -16,7 +19,7 @@ private[thetajoin] trait RowConsumer {
   def standalone: Option[AttributeSet] = None
 
   /**
-   * Text around `emit`, or a loop with it, which can keep in local variables what `emit` changes. It declares them: once in a scope.
+   * Text around a loop with `emit`, which can keep in local variables what `emit` changes. It declares them: once in a scope.
    */
   def enterLoop: String = ""
   def leaveLoop: String = ""

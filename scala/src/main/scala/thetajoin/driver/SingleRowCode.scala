@@ -43,7 +43,7 @@ private[driver] final class SingleRowCode(
       }
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
     val row = task.outputOrder(probe, columns.at(p, padded))
-    val emit = emitted(row, consumer)
+    val emit = consumer.emitSingle(row)
     val mark = relation.marks.map(marks => s"$marks[$p] = true;").getOrElse("")
     val rows = padded match {
       case None => s"if ($p >= 0) {\n$mark\n${count(Seq(Matches, OutputRows))}\n$emit\n}"
@@ -80,22 +80,16 @@ private[driver] final class SingleRowCode(
     val ofMatch = Matches +: (if (task.residual.isEmpty) Seq(CandidateRows) else Nil)
     val text = kind match {
       case Existence.Matched =>
-        s"if ($matched) {\n${count(ofMatch :+ OutputRows)}\n${emitted(probe, consumer)}\n}"
+        s"if ($matched) {\n${count(ofMatch :+ OutputRows)}\n${consumer.emitSingle(probe)}\n}"
       case Existence.Unmatched =>
-        s"if ($matched) {\n${count(ofMatch)}\n} else {\n${count(Seq(OutputRows))}\n${emitted(probe, consumer)}\n}"
+        s"if ($matched) {\n${count(ofMatch)}\n} else {\n${count(Seq(OutputRows))}\n${consumer.emitSingle(probe)}\n}"
       case Existence.Marked =>
         val flag =
           ExprCode(EmptyBlock, FalseLiteral, JavaCode.variable(matched, BooleanType))
-        s"if ($matched) ${count(ofMatch)}\n${count(Seq(OutputRows))}\n${emitted(probe :+ flag, consumer)}"
+        s"if ($matched) ${count(ofMatch)}\n${count(Seq(OutputRows))}\n${consumer.emitSingle(probe :+ flag)}"
     }
     s"boolean $matched = false;\n${search(probe, start, matched)}\n$text"
   }
-
-  private def emitted(row: Seq[ExprCode], consumer: RowConsumer): String =
-    s"""
-       |${consumer.enterLoop}
-       |${consumer.emit(row)}
-       |${consumer.leaveLoop}""".stripMargin
 
   private def count(metrics: Seq[String]): String = counters.add("1L", metrics)
 

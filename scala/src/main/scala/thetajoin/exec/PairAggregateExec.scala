@@ -19,7 +19,7 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.aggregate.HashAggregateExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import thetajoin.driver.RowConsumer
+import thetajoin.driver.{PassedColumns, RowConsumer}
 import thetajoin.rowstore.RowStore
 
 /**
@@ -71,13 +71,43 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
   /** Takes the rows of the join below. */
   private[exec] def consumer(consume: Seq[ExprCode] => String): RowConsumer = new RowConsumer {
     override def emit(row: Seq[ExprCode]): String = consume(row)
+    override def emitSingle(row: Seq[ExprCode]): String = {
+      isSingle = true
+      try consume(row)
+      finally isSingle = false
+    }
     override def enterLoop: String = buffers.load
     override def leaveLoop: String = buffers.store
     override def standalone: Option[AttributeSet] = Some(buffers.read)
   }
 
-  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
-    evaluateRequiredVariables(child.output, input, buffers.read) + buffers.update(input)
+  @transient private var isSingle = false
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val evaluated = evaluateRequiredVariables(child.output, input, buffers.read)
+    evaluated + (if (isSingle) updateSingle(ctx, input) else buffers.update(input))
+  }
+
+  /**
+   * In a method: the JIT takes no method of more than 325 bytes (FreqInlineSize) into another, and Spark may have put all that is done
+   * with a probe row into one.
+   */
+  private def updateSingle(ctx: CodegenContext, input: Seq[ExprCode]): String = {
+    def update(row: Seq[ExprCode]) = s"${buffers.load}\n${buffers.update(row)}\n${buffers.store}"
+    val passed = new PassedColumns(ctx, child.output, input, buffers.read)
+    if (!passed.fit) s"{\n${update(input)}\n}"
+    else {
+      val name = ctx.freshName("updateBuffers")
+      val method = ctx.addNewFunction(
+        name,
+        s"""
+           |private void $name(${passed.parameters}) throws java.io.IOException {
+           |  ${update(passed.columns)}
+           |}""".stripMargin
+      )
+      s"$method(${passed.arguments});"
+    }
+  }
 
   override protected def doCanonicalize(): SparkPlan = {
     val canonical = replaced.copy(child = child).canonicalized.asInstanceOf[HashAggregateExec]

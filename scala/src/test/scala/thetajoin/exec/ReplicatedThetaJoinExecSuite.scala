@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 
 import scala.util.Using
 
+import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.execution.{SparkPlan, WholeStageCodegenExec}
 
@@ -191,6 +192,28 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val query = spark.sql(exists)
     assert(countWithoutSession(query) == spark.sql(exists).count())
   }
+
+  test(
+    "what is done with a probe row is small enough for the JIT to take it into the loop over them"
+  ) {
+    for (
+      exists <- Seq("EXISTS", "NOT EXISTS"); keys <- Seq("f.i = p.i", "f.i = p.i AND f.v > p.v")
+    ) {
+      val sql =
+        s"SELECT count(*), sum(v) FROM probe p WHERE $exists (SELECT 1 FROM few f WHERE $keys)"
+      val plan = assertReplicated(sql)
+      val stages = collect(plan) { case s: WholeStageCodegenExec => s }
+        .filter(_.child.isInstanceOf[PairAggregateExec])
+      assert(stages.size == 1, plan)
+      val sizes = stages.map(s => CodeGenerator.compile(s.doCodeGen()._2)._2.maxMethodCodeSize)
+      // The loop itself is taken into nothing.
+      val isApart = stages.head.doCodeGen()._2.body.contains("replicatedthetajoin_doConsume")
+      assert(isApart == keys.contains("v") && (!isApart || sizes.head <= FreqInlineSize), sizes)
+    }
+  }
+
+  /** In bytes, on all platforms of the JDK's server compiler but one (PPC64). */
+  private val FreqInlineSize = 325
 }
 
 /** The same where broadcasts are written by Kryo. */

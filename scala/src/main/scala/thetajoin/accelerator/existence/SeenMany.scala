@@ -5,7 +5,7 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.accelerator.keys.{GroupedBytesBuilder, LongSet}
+import thetajoin.accelerator.keys.{GroupedBytesBuilder, LongNumbering, LongSet}
 import thetajoin.accelerator.{LongOrder, SeenKeys}
 
 /** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have been. */
@@ -71,48 +71,75 @@ private final class RowMemory(types: Seq[DataType]) extends KeyMemory {
 }
 
 /**
- * For rows of which those with the lowest or the highest value of their key are needed.
+ * For rows of which those with the lowest or the highest value of their key are needed. A key row has the key, then the
+ * value.
  *
- * @param types of the keys, which come ahead of the value
+ * @param values where the value stands
  */
-private[existence] final class ExtremesMemory(
-    types: Seq[DataType],
-    lowest: Boolean,
-    highest: Boolean
-) extends KeyMemory {
-  private val keysOf = UnsafeProjection.create(types.toArray)
-  private val keys = new GroupedBytesBuilder(types, distinct = true)
+private[existence] abstract class ExtremesMemory(lowest: Boolean, highest: Boolean, values: Int)
+    extends KeyMemory {
   private var lows, highs = new Array[Long](64)
 
-  override def isFull: Boolean =
-    keys.size >= KeyMemory.Most / 2 || keys.keyBytes >= KeyMemory.MostBytes
+  /** How many keys there are. */
+  protected def size: Int
 
-  override def isNew(key: UnsafeRow): Boolean = {
-    val known = keys.size
-    val group = keys.groupOf(keysOf(key))
-    val value = key.getLong(types.size)
-    if (group == known) keep(group, value)
-    group == known || isBeyond(group, value)
+  /** The number of a row's key, the next one if it is new. */
+  protected def keyOf(row: UnsafeRow): Int
+
+  final override def isNew(row: UnsafeRow): Boolean = {
+    val known = size
+    val key = keyOf(row)
+    val value = row.getLong(values)
+    if (key == known) keep(key, value)
+    key == known || isBeyond(key, value)
   }
 
-  private def keep(group: Int, value: Long): Unit = {
-    if (group == lows.length) {
-      lows = Arrays.copyOf(lows, LongOrder.grown(group))
-      highs = Arrays.copyOf(highs, LongOrder.grown(group))
+  private def keep(key: Int, value: Long): Unit = {
+    if (key == lows.length) {
+      lows = Arrays.copyOf(lows, LongOrder.grown(key))
+      highs = Arrays.copyOf(highs, LongOrder.grown(key))
     }
-    lows(group) = value
-    highs(group) = value
+    lows(key) = value
+    highs(key) = value
   }
 
-  private def isBeyond(group: Int, value: Long): Boolean =
-    if (lowest && value < lows(group)) {
-      lows(group) = value
+  private def isBeyond(key: Int, value: Long): Boolean =
+    if (lowest && value < lows(key)) {
+      lows(key) = value
       true
-    } else if (highest && value > highs(group)) {
-      highs(group) = value
+    } else if (highest && value > highs(key)) {
+      highs(key) = value
       true
     } else false
 
-  override def isNew(key: Long): Boolean =
+  final override def isNew(key: Long): Boolean =
     throw new UnsupportedOperationException("a key has a value beside it")
+}
+
+private[existence] object ExtremesMemory {
+
+  /** @param types of the keys, which come ahead of the value */
+  def apply(types: Seq[DataType], lowest: Boolean, highest: Boolean): KeyMemory = types match {
+    case Seq(LongType) => new LongExtremes(lowest, highest)
+    case _ => new RowExtremes(types, lowest, highest)
+  }
+}
+
+private final class LongExtremes(lowest: Boolean, highest: Boolean)
+    extends ExtremesMemory(lowest, highest, values = 1) {
+  private val keys = new LongNumbering
+  override def isFull: Boolean = keys.size >= KeyMemory.Most / 2
+  override protected def size: Int = keys.size
+  override protected def keyOf(row: UnsafeRow): Int = keys.numberOf(row.getLong(0))
+}
+
+private final class RowExtremes(types: Seq[DataType], lowest: Boolean, highest: Boolean)
+    extends ExtremesMemory(lowest, highest, values = types.size) {
+  private val keysOf = UnsafeProjection.create(types.toArray)
+  private val keys = new GroupedBytesBuilder(types, distinct = true)
+
+  override def isFull: Boolean =
+    keys.size >= KeyMemory.Most / 2 || keys.keyBytes >= KeyMemory.MostBytes
+  override protected def size: Int = keys.size
+  override protected def keyOf(row: UnsafeRow): Int = keys.groupOf(keysOf(row))
 }

@@ -63,7 +63,7 @@ final case class AtLeastSpec(strict: Seq[Boolean]) extends TestedSpec {
     else KeptRows.stairs(groups, values.head, values.last)
 
   override def newMemory(types: Seq[DataType]): KeyMemory =
-    new ExtremesMemory(types, lowest = false, highest = true)
+    ExtremesMemory(types, lowest = false, highest = true)
 }
 
 /** `build value <> probe value`. */
@@ -74,7 +74,7 @@ case object UnequalSpec extends TestedSpec {
   override def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows =
     KeptRows.extremes(groups, values.head)
   override def newMemory(types: Seq[DataType]): KeyMemory =
-    new ExtremesMemory(types, lowest = true, highest = true)
+    ExtremesMemory(types, lowest = true, highest = true)
 }
 
 private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extends IndexBuilder {
