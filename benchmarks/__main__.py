@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import growth, plot, report, summary
-from benchmarks.queries import OFF, ON, Query, Suite
+from benchmarks.queries import OFF, ON, Query, Suite, scan_of
 from benchmarks.report import (
     FIRST_WARM_UP_SECONDS,
     MOST_ROUNDS,
-    SCAN,
     TIMED_SECONDS,
     WARM_UP_SECONDS,
     Result,
@@ -23,13 +22,12 @@ from benchmarks.report import (
 from benchmarks.suites import SUITES
 from benchmarks.summary import RESULTS
 from benchmarks.tables import Parquet
-from benchmarks.worker import Execution, NotSupported, Outcome, Worker
+from benchmarks.worker import Execution, Outcome, OverLimit, Worker
 
 THREADS = 2
 MODULES = {
     OFF: "benchmarks.engines.spark",
     ON: "benchmarks.engines.spark",
-    SCAN: "benchmarks.engines.spark",
     "DuckDB": "benchmarks.engines.duckdb",
     "ClickHouse": "benchmarks.engines.clickhouse",
     "DataFusion": "benchmarks.engines.datafusion",
@@ -55,7 +53,7 @@ def main() -> int:
     facts = report.machine_facts(suite)
     _write_tables(queries)
     results = _measure(queries, engines, settings)
-    print("\n".join(["", *report.table(suite, results)]))
+    print("\n".join(["", *report.tables(suite, results)]))
     complete = len(queries) == len(suite.queries) and len(engines) == len(suite.engines)
     folder = options.output or (RESULTS if complete else None)
     if folder is not None:
@@ -122,8 +120,7 @@ def _write_tables(queries: list[Query]) -> None:
 def _measure(queries: list[Query], engines: list[str], settings: Settings) -> list[Result]:
     for variable in ("POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"):
         os.environ[variable] = str(settings.threads)
-    scans = [SCAN] if any(query.scan is not None for query in queries) else []
-    modules = dict.fromkeys(MODULES[engine] for engine in (*scans, *engines))
+    modules = dict.fromkeys(MODULES[engine] for engine in engines)
     workers = {module: Worker(module, settings.threads) for module in modules}
     try:
         for module, worker in workers.items():
@@ -149,14 +146,15 @@ def _measure_query(
     """Warm each engine up on a query, then run it on all of them in rounds."""
     result = Result(query)
     engines = [engine for engine in engines if query.off or engine != OFF]
-    if query.scan is not None:
-        engines = [SCAN, *engines]
     measures = {
-        engine: partial(workers[MODULES[engine]].measure, engine, query, settings.limit)
+        name: partial(workers[MODULES[engine]].measure, name, query, settings.limit)
         for engine in engines
+        for name in ((engine,) if query.scan is None else (engine, scan_of(engine)))
     }
     print(f"\n{'  '.join((query.name, *query.facts.values()))}\n  warm-up ", end="", flush=True)
     for engine, measure in measures.items():
+        if engine in result.not_run:
+            continue
         print(f"  {engine} {_warm_up(result, engine, measure, warm_up)}", end="", flush=True)
     print()
     for number in range(1, MOST_ROUNDS + 1):
@@ -165,7 +163,7 @@ def _measure_query(
             if engine not in result.not_run:
                 print(f"  {engine} {_record(result, engine, measure())}", end="", flush=True)
         print()
-        if number >= settings.runs and result.seconds(*engines) >= TIMED_SECONDS:
+        if number >= settings.runs and result.seconds(*measures) >= TIMED_SECONDS:
             break
     return result
 
@@ -187,7 +185,10 @@ def _record(result: Result, engine: str, outcome: Outcome) -> str:
         return f"{outcome.seconds:.2f}"
     result.executions.pop(engine, None)
     result.not_run[engine] = outcome
-    return "n/a" if isinstance(outcome, NotSupported) else f"> {outcome.limit:g}"
+    if isinstance(outcome, OverLimit):
+        return f"> {outcome.limit:g}"
+    result.not_run[scan_of(engine)] = outcome
+    return "n/a"
 
 
 def _check_targets(suite: Suite, results: list[Result]) -> int:

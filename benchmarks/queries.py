@@ -8,6 +8,17 @@ from dataclasses import dataclass
 from benchmarks.tables import Table
 
 OFF, ON = "Spark", "Spark + thetajoin"
+_SCAN = " scan"
+
+
+def scan_of(engine: str) -> str:
+    """The name under which an engine is timed that only reads the tables; Spark is one for this."""
+    return (OFF if engine == ON else engine) + _SCAN
+
+
+def is_scan(name: str) -> bool:
+    """Whether it is such a name."""
+    return name.endswith(_SCAN)
 
 
 @dataclass(frozen=True, kw_only=True)

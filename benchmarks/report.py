@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.engines import Answer
-from benchmarks.queries import OFF, ON, Query, Suite
+from benchmarks.queries import OFF, ON, Query, Suite, is_scan, scan_of
 from benchmarks.worker import Execution, NotSupported, OverLimit
 
 # The package that an engine comes in.
@@ -26,9 +26,6 @@ PACKAGES = {
 
 # What is slower by no more than this may be the noise of two runs.
 NOISE = 1.05
-
-# Spark reading the tables and joining nothing: not an engine, but timed in the same rounds.
-SCAN = "scan"
 
 # An engine runs a query for so long before it is timed, as a JVM gets faster for many runs; the
 # first query for longer, since most of Spark's own code is compiled then.
@@ -51,7 +48,7 @@ class Result:
 
     def check(self, engine: str, answer: Answer) -> None:
         """Every engine has to answer what the first one did."""
-        if engine == SCAN:
+        if is_scan(engine):
             return
         self.answer = self.answer or answer
         if answer != self.answer:
@@ -66,17 +63,19 @@ class Result:
         runs = self.executions.get(engine)
         return statistics.median(run.seconds for run in runs) if runs else None
 
-    def best_peer(self) -> float | None:
-        """The seconds of the fastest engine that is not Spark."""
-        peers = set(self.executions) - {SCAN, OFF, ON}
+    def best_peer(self, peers: tuple[str, ...]) -> float | None:
+        """The seconds of the fastest of these engines."""
         return min((s for s in map(self.median, peers) if s is not None), default=None)
 
-    def above_scan(self) -> float | None:
+    def above_scan(self, engine: str) -> float | None:
+        """The engine's seconds above those in which it only reads the tables."""
+        scan, seconds = self.median(scan_of(engine)), self.median(engine)
+        return None if scan is None or seconds is None else seconds - scan
+
+    def share_above_scan(self) -> float | None:
         """What thetajoin takes above the scan, as a share of what Spark does."""
-        scan, off, on = (self.median(engine) for engine in (SCAN, OFF, ON))
-        if scan is None or off is None or on is None or off <= scan:
-            return None
-        return (on - scan) / (off - scan)
+        off, on = self.above_scan(OFF), self.above_scan(ON)
+        return None if off is None or on is None or off <= 0 else on / off
 
     def broadcast_bytes(self, engine: str) -> int:
         """What the engine broadcast for the join; 0 if nothing, or if it does not tell."""
@@ -118,7 +117,7 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
         "",
         suite.data,
         "",
-        *table(suite, results),
+        *tables(suite, results),
         "",
         f"- spread of an engine's runs in one query, by their median: {_spread(results)}",
         *(f"- {name}: {value}" for name, value in facts.items()),
@@ -133,34 +132,59 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
     return "\n".join(lines) + "\n"
 
 
-def table(suite: Suite, results: list[Result]) -> list[str]:
-    """The rows of the Markdown table."""
-    described = ("query", *results[0].query.facts)
-    rows = [_figures(suite, result) for result in results]
-    head = (*described, *rows[0])
-    lines = [
-        f"| {' | '.join(head)} |",
-        f"|{' --- |' * len(described)}{' ---: |' * len(rows[0])}",
+def tables(suite: Suite, results: list[Result]) -> list[str]:
+    """The Markdown tables: whole queries, then what they take above a scan where that was timed."""
+    lines = _table(results, [result.query.facts | _figures(suite, result) for result in results])
+    scanned = [result for result in results if result.query.scan is not None]
+    if not scanned:
+        return lines
+    return [
+        *lines,
+        "",
+        "Seconds above the scan: those of the query, less those in which the same engine reads the "
+        "same columns of both tables and joins nothing (in brackets), in the same rounds.",
+        "",
+        *_table(scanned, [_figures_above_scan(suite, result) for result in scanned]),
     ]
-    for result, figures in zip(results, rows, strict=True):
-        cells = (result.query.name, *result.query.facts.values(), *figures.values())
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+
+
+def _table(results: list[Result], rows: list[dict[str, str]]) -> list[str]:
+    """Cells by the head of their column, a row for each result."""
+    texts = set(results[0].query.facts)
+    rules = (" --- |" if head in texts else " ---: |" for head in rows[0])
+    return [
+        f"| {' | '.join(('query', *rows[0]))} |",
+        f"| --- |{''.join(rules)}",
+        *(
+            f"| {' | '.join((result.query.name, *row.values()))} |"
+            for result, row in zip(results, rows, strict=True)
+        ),
+    ]
 
 
 def _figures(suite: Suite, result: Result) -> dict[str, str]:
-    """The cells of a query that were measured, by the head of their column."""
-    scanned = result.query.scan is not None
-    figures = {SCAN: cell(result, SCAN)} if scanned else {}
-    figures |= {engine: cell(result, engine) for engine in suite.engines}
+    """The seconds of a whole query, and how they compare."""
+    figures = {engine: cell(result, engine) for engine in suite.engines}
     figures["off / on"] = off_ratio(result)
-    figures["best peer / on"] = _ratio(result.best_peer(), result.median(ON))
-    if scanned:
-        share = result.above_scan()
-        figures["on / off above scan"] = "" if share is None else f"{share:.2f}"
+    figures["best peer / on"] = _ratio(result.best_peer(suite.peers), result.median(ON))
+    if result.query.scan is not None:
         off, on = result.broadcast_bytes(OFF), result.broadcast_bytes(ON)
         none = "none sent" if off else ""
         figures["broadcast off / on"] = _ratio(off, on) if off and on else none
+    return figures
+
+
+def _figures_above_scan(suite: Suite, result: Result) -> dict[str, str]:
+    figures = {}
+    for engine in suite.engines:
+        above = result.above_scan(engine)
+        figures[engine] = (
+            cell(result, engine)
+            if above is None
+            else f"{above:.2f} ({cell(result, scan_of(engine))})"
+        )
+    share = result.share_above_scan()
+    figures["on / off"] = "" if share is None else f"{share:.2f}"
     return figures
 
 
@@ -204,7 +228,7 @@ def misses(suite: Suite, results: list[Result]) -> list[str]:
             found.append(
                 f"{query.name}: {on:.2f} s, slower than {query.no_slower_than}: {other:.2f} s"
             )
-        limit, share = suite.above_scan, result.above_scan()
+        limit, share = suite.above_scan, result.share_above_scan()
         if query.target is None and share is not None and share > (limit or math.inf):
             found.append(f"{query.name}: {share:.2f} of Spark's time above the scan")
     return found

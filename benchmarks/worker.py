@@ -13,7 +13,7 @@ from multiprocessing.context import SpawnProcess
 from threading import Timer
 from typing import Any
 
-from benchmarks.engines import Answer, Runner, UnsupportedJoinError
+from benchmarks.engines import Answer, Runner, UnsupportedJoinError, with_scans
 from benchmarks.executed_plan import ExecutedJoin
 from benchmarks.queries import Query
 
@@ -97,7 +97,7 @@ def _receive(connection: Connection, what: str) -> Any:
 def serve(connection: Connection, module: str, threads: int) -> None:
     """Answer requests until the parent goes away; runs in a process group of its own."""
     os.setsid()
-    runners: dict[str, Runner] = import_module(module).start(threads)
+    runners: dict[str, Runner] = with_scans(import_module(module).start(threads))
     connection.send("ready")
     while True:
         try:

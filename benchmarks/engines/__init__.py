@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from benchmarks.executed_plan import ExecutedJoin
-from benchmarks.queries import Query
+from benchmarks.queries import ON, Query, scan_of
 
 Answer = tuple[int, ...]
 
@@ -28,6 +28,42 @@ class Runner(ABC):
     def cancel(self) -> None:  # noqa: B027 (an engine that can't cancel has its process killed)
         """Stop the running query; called from another thread at the time limit."""
 
+    def read(self, scan: str) -> None:  # noqa: B027 (some run in no suite that has scans)
+        """Run a query's `scan`."""
+
     def join(self) -> ExecutedJoin | None:
         """The executed join of the last query, where the engine tells."""
         return None
+
+
+class ScanRunner(Runner):
+    """An engine that reads what a query reads, and joins nothing; its answer is of no use."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    def prepare(self, query: Query) -> None:
+        """As for the query."""
+        self._runner.prepare(query)
+
+    def run(self, query: Query) -> Answer:
+        """Read the tables."""
+        if query.scan is None:
+            raise UnsupportedJoinError("its tables are made as they are read")
+        self._runner.read(query.scan)
+        return ()
+
+    def cancel(self) -> None:
+        """As the query."""
+        self._runner.cancel()
+
+
+def with_scans(runners: dict[str, Runner]) -> dict[str, Runner]:
+    """The engines, and each of them as one that only reads."""
+    scans = {scan_of(engine): ScanRunner(r) for engine, r in runners.items() if engine != ON}
+    return runners | scans
+
+
+def summed(scan: str) -> str:
+    """A scan for engines that take a maximum from the metadata of a file, and need not read it."""
+    return scan.replace("max(", "sum(")

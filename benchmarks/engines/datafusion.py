@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datafusion import SessionConfig, SessionContext
 
-from benchmarks.engines import Answer, Runner, UnsupportedJoinError
+from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
 from benchmarks.suites.existence import ExistenceQuery
 from benchmarks.tables import Range
@@ -35,6 +35,10 @@ class DataFusionRunner(Runner):
         if isinstance(query, ExistenceQuery) and len(query.columns) > 1:
             raise UnsupportedJoinError("DataFusion has no NOT IN of several columns")
         return tuple(self._context.sql(query.sql).to_pylist()[0].values())
+
+    def read(self, scan: str) -> None:
+        """Collect the scan's row for each table."""
+        self._context.sql(summed(scan)).collect()
 
 
 def start(threads: int) -> dict[str, Runner]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from benchmarks.engines import Answer, Runner, UnsupportedJoinError
+from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
 from benchmarks.suites.existence import ExistenceQuery
 from benchmarks.suites.nlj import NestedLoopQuery
@@ -37,6 +37,10 @@ class PolarsRunner(Runner):
             case _:
                 raise TypeError(f"no Polars query for {query}")
         return answer.collect(engine="streaming").row(0)
+
+    def read(self, scan: str) -> None:
+        """Collect the scan's row for each table."""
+        pl.SQLContext(self._frames).execute(summed(scan)).collect(engine="streaming")
 
     def _nested_loop(self, query: NestedLoopQuery) -> pl.LazyFrame:
         if query.join_type != "INNER":

@@ -1,7 +1,6 @@
 """Spark with thetajoin off and on: one session, switched by `spark.thetajoin.enabled`.
 
-Integers are Spark's `range` in as many partitions as threads. A third runner reads the tables and
-joins nothing.
+Integers are Spark's `range` in as many partitions as threads.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import get_args
 import thetajoin
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.engines import Answer, Runner, UnsupportedJoinError
+from benchmarks.engines import Answer, Runner
 from benchmarks.executed_plan import ExecutedJoin, executed_join
 from benchmarks.queries import Query
 from benchmarks.suites.nlj import JoinType, NestedLoopQuery
@@ -45,6 +44,10 @@ class SparkRunner(Runner):
         self._frame = self._spark.sql(query.sql)
         return tuple(self._frame.collect()[0])
 
+    def read(self, scan: str) -> None:
+        """Collect the scan's row for each table."""
+        self._spark.sql(scan).collect()
+
     def cancel(self) -> None:
         """Cancel all jobs, and return when no task is left that would slow what follows."""
         context = self._spark.sparkContext
@@ -61,17 +64,6 @@ class SparkRunner(Runner):
         if join.accelerated != self._enabled:
             raise RuntimeError(f"thetajoin enabled: {self._enabled}, but Spark ran: {join.line}")
         return join
-
-
-class ScanRunner(SparkRunner):
-    """Reads what a query reads."""
-
-    def run(self, query: Query) -> Answer:
-        """Collect the scan's row for each table; its numbers are of no use."""
-        if query.scan is None:
-            raise UnsupportedJoinError("its tables are made as they are read")
-        self._spark.sql(query.scan).collect()
-        return ()
 
 
 def start(threads: int) -> dict[str, Runner]:
@@ -91,7 +83,7 @@ def start(threads: int) -> dict[str, Runner]:
         "Spark + thetajoin": SparkRunner(spark, enabled=True),
     }
     _warm_up(runners)
-    return runners | {"scan": ScanRunner(spark, enabled=False)}
+    return runners
 
 
 def _warm_up(runners: dict[str, Runner]) -> None:
