@@ -28,7 +28,8 @@ class Runner(ABC):
     def cancel(self) -> None:  # noqa: B027 (an engine that can't cancel has its process killed)
         """Stop the running query; called from another thread at the time limit."""
 
-    def read(self, scan: str) -> None:  # noqa: B027 (some run in no suite that has scans)
+    @abstractmethod
+    def read(self, scan: str) -> None:
         """Run a query's `scan`."""
 
     def join(self) -> ExecutedJoin | None:
@@ -50,8 +51,12 @@ class ScanRunner(Runner):
         """Read the tables."""
         if query.scan is None:
             raise UnsupportedJoinError("its tables are made as they are read")
-        self._runner.read(query.scan)
+        self.read(query.scan)
         return ()
+
+    def read(self, scan: str) -> None:
+        """As the engine does."""
+        self._runner.read(scan)
 
     def cancel(self) -> None:
         """As the query."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import chdb
 
-from benchmarks.engines import Answer, Runner
+from benchmarks.engines import Answer, Runner, summed
 from benchmarks.queries import Query
 from benchmarks.suites.range import RangeQuery
 from benchmarks.tables import Range
@@ -45,6 +45,10 @@ class ClickHouseRunner(Runner):
         if isinstance(query, RangeQuery) and query.asks_existence:
             sql = query.joined(f"LEFT {query.join_type}")
         return tuple(map(int, str(self._connection.query(sql, "CSV")).split(",")))
+
+    def read(self, scan: str) -> None:
+        """Fetch the scan's row for each table."""
+        self._connection.query(summed(scan), "CSV")
 
 
 def start(threads: int) -> dict[str, Runner]:
