@@ -1,6 +1,8 @@
 package thetajoin.accelerator
 
-import java.util.ServiceLoader
+import java.net.URLClassLoader
+import java.util
+import java.util.{Collections, ServiceLoader}
 
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
@@ -37,8 +39,26 @@ object Registry {
     (builtIn ++ services() ++ named).distinctBy(_.id)
   }
 
-  private def services(): Seq[Accelerator] =
-    ServiceLoader.load(classOf[Accelerator], classLoader).asScala.toSeq
+  /** Class loaders that have no services, by how many jars they had: to look into hundreds takes as long as to plan a join. */
+  private val withoutServices =
+    Collections.synchronizedMap(new util.WeakHashMap[ClassLoader, Integer])
+
+  private def services(): Seq[Accelerator] = {
+    val (loader, jars) = (classLoader, jarsOf(classLoader))
+    if (withoutServices.get(loader) == jars) Nil
+    else {
+      val found = ServiceLoader.load(classOf[Accelerator], loader).asScala.toSeq
+      if (found.isEmpty) withoutServices.put(loader, jars)
+      found
+    }
+  }
+
+  /** ADD JAR adds to a class loader that there is. */
+  private def jarsOf(loader: ClassLoader): Int =
+    Iterator.iterate(loader)(_.getParent).takeWhile(_ != null).map {
+      case withJars: URLClassLoader => withJars.getURLs.length
+      case _ => 0
+    }.sum
 
   private def load(name: String): Accelerator =
     try classLoader.loadClass(name).getConstructor().newInstance().asInstanceOf[Accelerator]

@@ -1,5 +1,7 @@
 package thetajoin.exec
 
+import java.util.concurrent.{CompletableFuture, ExecutionException}
+
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -9,6 +11,7 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.thetabridge.Broadcasts
 
 import thetajoin.driver._
 
@@ -42,8 +45,17 @@ final case class ReplicatedThetaJoinExec(
     case _ => left.output
   }
 
+  /** Made while the driver makes those of the left side: files take it some milliseconds, as it broadcasts how to read them. */
+  @transient private lazy val rightRows: CompletableFuture[RDD[InternalRow]] =
+    SQLExecution.withThreadLocalCaptured(session, Broadcasts.threads())(right.execute())
+
+  override protected def doPrepare(): Unit = rightRows
+
   @transient private lazy val source: ReplicatedSource = {
-    val (rows, ofBuild) = (right.execute(), boundMode)
+    val ofBuild = boundMode
+    val rows =
+      try rightRows.get()
+      catch { case e: ExecutionException => throw e.getCause }
     val (partitions, relations) = (rows.partitions, partitionRelation(ofBuild.relation))
     val relation = ReplicatedRelation { () =>
       relations.made(partitions.iterator.flatMap(rows.iterator(_, TaskContext.get())))
@@ -62,7 +74,10 @@ final case class ReplicatedThetaJoinExec(
 
   override def needCopyResult: Boolean = left.asInstanceOf[CodegenSupport].needCopyResult
 
-  override protected def doProduce(ctx: CodegenContext): String = produceFused(ctx, left)
+  override protected def doProduce(ctx: CodegenContext): String = {
+    inputRDDs() // kept by the nodes that make them; the code waits for those of the right side
+    produceFused(ctx, left)
+  }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consumeFused(ctx, source, input)

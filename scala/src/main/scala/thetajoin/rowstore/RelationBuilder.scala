@@ -31,7 +31,7 @@ final class RelationBuilder(
   private val started = System.nanoTime()
   private val store = new RowStoreBuilder(stored.map(_.dataType))
   private lazy val project = UnsafeProjection.create(stored)
-  private val evaluateKeys = UnsafeProjection.create(keys)
+  private lazy val evaluateKeys = UnsafeProjection.create(keys)
   private val passes = filter.map(Predicate.create)
   private val index = spec.newBuilder(keys.map(_.dataType))
   private val indexed, always, never = new mutable.ArrayBuilder.ofInt

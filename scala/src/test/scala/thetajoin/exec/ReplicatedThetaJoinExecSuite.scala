@@ -5,14 +5,22 @@ import java.nio.file.{Files, Path}
 
 import scala.util.Using
 
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
-import org.apache.spark.sql.execution.{SparkPlan, WholeStageCodegenExec}
+import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, WholeStageCodegenExec}
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.driver.JoinMetrics
 import thetajoin.{Settings, SharedSession}
+
+final case class FailingRows(output: Seq[Attribute], failure: RuntimeException)
+    extends LeafExecNode {
+  override protected def doExecute(): RDD[InternalRow] = throw failure
+}
 
 /** A right side of small files is read where it is joined. */
 class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
@@ -186,6 +194,13 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(replicated(query.queryExecution.sparkPlan).size == 1)
     Files.list(Path.of(path)).forEach(file => Files.delete(file))
     assert(intercept[Exception](query.collect()).toString.contains("gone"))
+  }
+
+  test("what fails in the driver while the right side's rows are made is raised as it is") {
+    val failure = new IllegalStateException("no rows")
+    val Seq(join) = replicated(spark.sql(exists).queryExecution.sparkPlan): @unchecked
+    val failing = join.copy(right = FailingRows(join.right.output, failure))
+    assert(intercept[IllegalStateException](failing.execute()) eq failure)
   }
 
   test("a thread without a session can run the query") {
