@@ -1,7 +1,5 @@
 package thetajoin.exec
 
-import java.util.concurrent.{CompletableFuture, ExecutionException}
-
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -45,17 +43,15 @@ final case class ReplicatedThetaJoinExec(
     case _ => left.output
   }
 
-  /** Made while the driver makes those of the left side: files take it some milliseconds, as it broadcasts how to read them. */
-  @transient private lazy val rightRows: CompletableFuture[RDD[InternalRow]] =
+  /**
+   * The right side's RDD is begun while the driver makes the left side's: each takes it some milliseconds, as it broadcasts how to
+   * read files. `source` then finds it, waits for it, or makes it.
+   */
+  override protected def doPrepare(): Unit =
     SQLExecution.withThreadLocalCaptured(session, Broadcasts.threads())(right.execute())
 
-  override protected def doPrepare(): Unit = rightRows
-
   @transient private lazy val source: ReplicatedSource = {
-    val ofBuild = boundMode
-    val rows =
-      try rightRows.get()
-      catch { case e: ExecutionException => throw e.getCause }
+    val (rows, ofBuild) = (right.execute(), boundMode)
     val (partitions, relations) = (rows.partitions, partitionRelation(ofBuild.relation))
     val relation = ReplicatedRelation { () =>
       relations.made(partitions.iterator.flatMap(rows.iterator(_, TaskContext.get())))
@@ -75,7 +71,7 @@ final case class ReplicatedThetaJoinExec(
   override def needCopyResult: Boolean = left.asInstanceOf[CodegenSupport].needCopyResult
 
   override protected def doProduce(ctx: CodegenContext): String = {
-    inputRDDs() // kept by the nodes that make them; the code waits for those of the right side
+    inputRDDs() // which their nodes keep, before the code asks for those of the right side
     produceFused(ctx, left)
   }
 
