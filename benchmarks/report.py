@@ -33,8 +33,8 @@ WARM_UP_SECONDS = 1.0
 FIRST_WARM_UP_SECONDS = 10.0
 
 # All engines together are timed for so long, but for no more rounds than this.
-TIMED_SECONDS = 8.0
-MOST_ROUNDS = 15
+TIMED_SECONDS = 20.0
+MOST_ROUNDS = 50
 
 
 @dataclass
