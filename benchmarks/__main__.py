@@ -146,10 +146,18 @@ def _measure_query(
     """Warm each engine up on a query, then run it on all of them in rounds."""
     result = Result(query)
     engines = [engine for engine in engines if query.off or engine != OFF]
+    names = {
+        engine: (engine,) if query.scan is None else (engine, scan_of(engine)) for engine in engines
+    }
     measures = {
         name: partial(workers[MODULES[engine]].measure, name, query, settings.limit)
         for engine in engines
-        for name in ((engine,) if query.scan is None else (engine, scan_of(engine)))
+        for name in names[engine]
+    }
+    beside = {
+        name: {n for other in engines if MODULES[other] == MODULES[engine] for n in names[other]}
+        for engine in engines
+        for name in names[engine]
     }
     print(f"\n{'  '.join((query.name, *query.facts.values()))}\n  warm-up ", end="", flush=True)
     for engine, measure in measures.items():
@@ -158,13 +166,18 @@ def _measure_query(
         print(f"  {engine} {_warm_up(result, engine, measure, warm_up)}", end="", flush=True)
     print()
     for number in range(1, MOST_ROUNDS + 1):
-        print(f"  run {number}   ", end="", flush=True)
-        for engine, measure in measures.items():
-            if engine not in result.not_run:
-                print(f"  {engine} {_record(result, engine, measure())}", end="", flush=True)
-        print()
-        if number >= settings.runs and result.seconds(*measures) >= TIMED_SECONDS:
+        due = [
+            name
+            for name in measures
+            if number <= settings.runs or result.seconds(*beside[name]) < TIMED_SECONDS
+        ]
+        if result.not_run.keys() >= set(due):
             break
+        print(f"  run {number}   ", end="", flush=True)
+        for name in due:
+            if name not in result.not_run:
+                print(f"  {name} {_record(result, name, measures[name]())}", end="", flush=True)
+        print()
     return result
 
 
