@@ -146,37 +146,31 @@ def _measure_query(
     """Warm each engine up on a query, then run it on all of them in rounds."""
     result = Result(query)
     engines = [engine for engine in engines if query.off or engine != OFF]
-    names = {
-        engine: (engine,) if query.scan is None else (engine, scan_of(engine)) for engine in engines
-    }
-    measures = {
-        name: partial(workers[MODULES[engine]].measure, name, query, settings.limit)
-        for engine in engines
-        for name in names[engine]
-    }
-    beside = {
-        name: {n for other in engines if MODULES[other] == MODULES[engine] for n in names[other]}
-        for engine in engines
-        for name in names[engine]
-    }
+    processes: dict[str, dict[str, Callable[[], Outcome]]] = {}
+    for engine in engines:
+        run = partial(workers[MODULES[engine]].measure, query=query, limit=settings.limit)
+        for name in (engine,) if query.scan is None else (engine, scan_of(engine)):
+            processes.setdefault(MODULES[engine], {})[name] = partial(run, name)
+    measures = {name: m for process in processes.values() for name, m in process.items()}
     print(f"\n{'  '.join((query.name, *query.facts.values()))}\n  warm-up ", end="", flush=True)
-    for engine, measure in measures.items():
-        if engine in result.not_run:
+    for name, measure in measures.items():
+        if name in result.not_run:
             continue
-        print(f"  {engine} {_warm_up(result, engine, measure, warm_up)}", end="", flush=True)
+        print(f"  {name} {_warm_up(result, name, measure, warm_up)}", end="", flush=True)
     print()
     for number in range(1, MOST_ROUNDS + 1):
         due = [
             name
-            for name in measures
-            if number <= settings.runs or result.seconds(*beside[name]) < TIMED_SECONDS
+            for process in processes.values()
+            if number <= settings.runs or result.seconds(*process) < TIMED_SECONDS
+            for name in process
+            if name not in result.not_run
         ]
-        if result.not_run.keys() >= set(due):
+        if not due:
             break
         print(f"  run {number}   ", end="", flush=True)
         for name in due:
-            if name not in result.not_run:
-                print(f"  {name} {_record(result, name, measures[name]())}", end="", flush=True)
+            print(f"  {name} {_record(result, name, measures[name]())}", end="", flush=True)
         print()
     return result
 

@@ -32,7 +32,7 @@ NOISE = 1.05
 WARM_UP_SECONDS = 1.0
 FIRST_WARM_UP_SECONDS = 10.0
 
-# What is timed in one process is so together for so long, but for no more rounds than this.
+# What runs in one process is timed for so long together, but for no more rounds than this.
 TIMED_SECONDS = 40.0
 MOST_ROUNDS = 30
 

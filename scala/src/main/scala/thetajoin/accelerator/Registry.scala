@@ -44,7 +44,8 @@ object Registry {
     Collections.synchronizedMap(new util.WeakHashMap[ClassLoader, Integer])
 
   private def services(): Seq[Accelerator] = {
-    val (loader, jars) = (classLoader, jarsOf(classLoader))
+    val loader = classLoader
+    val jars = jarsOf(loader)
     if (withoutServices.get(loader) == jars) Nil
     else {
       val found = ServiceLoader.load(classOf[Accelerator], loader).asScala.toSeq
