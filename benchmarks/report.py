@@ -142,7 +142,8 @@ def tables(suite: Suite, results: list[Result]) -> list[str]:
         *lines,
         "",
         "Seconds above the scan: those of the query, less those in which the same engine reads the "
-        "same columns of both tables and joins nothing (in brackets), in the same rounds.",
+        "same columns of both tables and joins nothing (in brackets), in the same rounds. Below "
+        "zero a query takes less than that read, which aggregates all rows of both tables.",
         "",
         *_table(scanned, [_figures_above_scan(suite, result) for result in scanned]),
     ]
@@ -203,7 +204,7 @@ def write(
         "settings": asdict(settings),
         "results": [asdict(result) | {"sql": result.query.sql} for result in results],
     }
-    (folder / f"{suite.name}.json").write_text(json.dumps(raw, indent=1) + "\n")
+    (folder / f"{suite.name}.json").write_text(json.dumps(raw) + "\n")
 
 
 def misses(suite: Suite, results: list[Result]) -> list[str]:
