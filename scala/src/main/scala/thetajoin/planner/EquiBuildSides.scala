@@ -37,10 +37,7 @@ private[planner] object EquiBuildSides {
     hinted.orElse(sides.find(fits(join, _, conf))) match {
       case Some(BuildLeft) => Right(Seq(Placement.Broadcast(BuildLeft)))
       case _ if prunesPartitions(join.left) => Left(equiKeys(join))
-      case Some(side) =>
-        val broadcast = Seq(Placement.Broadcast(side))
-        val replicates = hinted.isEmpty && Replication.pays(join, conf)
-        Right(if (replicates) Placement.Replicate +: broadcast else broadcast)
+      case Some(BuildRight) => Right(Replication.orBroadcast(join, hinted, conf))
       case None =>
         val ofKeys =
           if (!mayBroadcast(join, conf) || hasBuckets(join)) None else Some(keyShuffle(join, conf))

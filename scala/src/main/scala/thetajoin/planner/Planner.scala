@@ -34,7 +34,11 @@ object Planner {
         )
         val placements =
           if (hasEquiKeys(join)) EquiBuildSides.choose(join, shape, conf)
-          else BuildSides.choose(join, conf).map(side => Seq(Placement.Broadcast(side)))
+          else BuildSides.choose(join, conf).map {
+            case BuildRight if shape.nullAwareKeys.nonEmpty =>
+              Replication.orBroadcast(join, BuildSides.hinted(join), conf)
+            case side => Seq(Placement.Broadcast(side))
+          }
         placements.map(_.filter(isFit(join, _))) match {
           case Left(reason) => Decision(Left(reason))
           case Right(Nil) => Decision(Left(ReasonCode.FileOfRow()))

@@ -1,6 +1,7 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, PlanExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.{
   HadoopFsRelation,
@@ -14,8 +15,14 @@ import thetajoin.Settings
 /** When each executor may read the right side of an existence join for itself. */
 private[planner] object Replication {
 
+  /** The ways of a right side, in the order in which they are tried; a hint asks for a broadcast. */
+  def orBroadcast(join: Join, hinted: Option[BuildSide], conf: SQLConf): Seq[Placement] = {
+    val broadcast = Seq(Placement.Broadcast(BuildRight))
+    if (hinted.isEmpty && pays(join, conf)) Placement.Replicate +: broadcast else broadcast
+  }
+
   /** Whether that takes less time than a job for a broadcast, and gives the same rows each time. */
-  def pays(join: Join, conf: SQLConf): Boolean = {
+  private def pays(join: Join, conf: SQLConf): Boolean = {
     val mostBytes = Settings.bytes(Settings.ReplicateMaxBuildBytes, conf)
     // A stage that reads a shuffle must read nothing else for adaptive execution to merge its small partitions.
     mostBytes > 0 && files(join.left, _ => true).exists(_.sizeInBytes <= MostProbeBytes) &&

@@ -97,6 +97,11 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       assertReplicated(
         "SELECT count(*) FROM probe LEFT ANTI JOIN few ON probe.k = few.k AND probe.i = few.i"
       )
+      for (build <- Seq("few", "known", "none")) {
+        val notIn = s"(p.k, p.s) NOT IN (SELECT f.k, f.s FROM $build f)"
+        assertReplicated(s"SELECT * FROM probe p WHERE $notIn")
+        assertReplicated(s"SELECT * FROM probe p WHERE $notIn OR p.id = 3")
+      }
     }
   }
 
@@ -158,8 +163,15 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assertBroadcast(
       "SELECT /*+ BROADCAST(few) */ * FROM probe LEFT SEMI JOIN few ON probe.k = few.k"
     )
-    for (limit <- Seq("0", "1b"))
-      withConf(Settings.ReplicateMaxBuildBytes.key -> limit)(assertBroadcast(exists))
+    val notIn = "SELECT * FROM probe p WHERE (p.k, p.i) NOT IN (SELECT k, i FROM few)"
+    assertBroadcast(notIn.replace("few", "scattered"))
+    assertBroadcast(notIn.replace("SELECT k", "SELECT /*+ BROADCAST(few) */ k"))
+    for (limit <- Seq("0", "1b")) {
+      withConf(Settings.ReplicateMaxBuildBytes.key -> limit) {
+        assertBroadcast(exists)
+        assertBroadcast(notIn)
+      }
+    }
     Files.createDirectory(Path.of(pathOf("empty")))
     spark.read.schema("k BIGINT").parquet(pathOf("empty")).createOrReplaceTempView("empty")
     withConf(Settings.ReplicateMaxBuildBytes.key -> "0") {
@@ -172,6 +184,7 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       "(SELECT max(k) AS k FROM probe GROUP BY id % 100) p"
     ))
     // A residual needs the rows of a key.
+    assertBroadcast(notIn.replace("FROM few", "FROM few WHERE (v + p.v) % 3 = 1"))
     assertBroadcast(exists.replace("f.k = p.k", "f.k = p.k AND (f.v + p.v) % 3 = 1"))
   }
 
