@@ -2,7 +2,7 @@ package thetajoin.accelerator.existence
 
 import java.util.concurrent.ConcurrentHashMap
 
-import thetajoin.accelerator.keys.{KeyBytes, LongHash}
+import thetajoin.accelerator.keys.{KeyBytes, KeyFilter, LongHash}
 
 /**
  * Keys of [[NullAwareSpec]] that are numbers, where the join asks only whether there is a match. A look-up leaves a column out by
@@ -64,17 +64,27 @@ private final class MaskTest(val probeMask: Long, tables: Array[NumbersTable]) {
  * Keys of several numbers each, where each number counts in the bits that `kept` has for it. A slot that is not 0 has the hash of
  * a key above, and below where its words start, plus 1.
  */
-private final class NumbersTable(words: Array[Long], kept: Array[Long], slots: Array[Long]) {
+private final class NumbersTable(
+    words: Array[Long],
+    kept: Array[Long],
+    slots: Array[Long],
+    filter: KeyFilter
+) {
   private val shift = LongHash.shift(slots.length)
 
-  def contains(numbers: Array[Long]): Boolean = slots(slot(numbers, 0)) != 0L
+  def contains(numbers: Array[Long]): Boolean = {
+    val hash = this.hash(numbers, 0)
+    filter.mayContain(hash.toLong) && slots(slot(hash, numbers, 0)) != 0L
+  }
 
-  def add(key: Int): Unit =
-    slots(slot(words, key)) = (hash(words, key).toLong << 32) | (key + 1)
+  def add(key: Int): Unit = {
+    val hash = this.hash(words, key)
+    filter.add(hash.toLong)
+    slots(slot(hash, words, key)) = (hash.toLong << 32) | (key + 1)
+  }
 
   /** Where the search for the key at `numbers(from)` ends. */
-  private def slot(numbers: Array[Long], from: Int): Int = {
-    val hash = this.hash(numbers, from)
+  private def slot(hash: Int, numbers: Array[Long], from: Int): Int = {
     var at = LongHash.slot(hash.toLong, shift)
     while (slots(at) != 0L && !isOf(slots(at), hash, numbers, from))
       at = (at + 1) & (slots.length - 1)
@@ -102,7 +112,8 @@ private final class NumbersTable(words: Array[Long], kept: Array[Long], slots: A
 
 private object NumbersTable {
   def apply(words: Array[Long], keys: Array[Int], kept: Array[Long]): NumbersTable = {
-    val table = new NumbersTable(words, kept, new Array[Long](LongHash.capacity(keys.length)))
+    val slots = new Array[Long](LongHash.capacity(keys.length))
+    val table = new NumbersTable(words, kept, slots, KeyFilter.of(keys.length))
     keys.foreach(table.add)
     table
   }
