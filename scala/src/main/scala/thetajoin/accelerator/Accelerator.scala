@@ -87,6 +87,9 @@ trait IndexSpec extends Serializable {
   def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     throw new UnsupportedOperationException(s"$this keeps every row")
 
+  /** Whether the builder itself holds each key once: where the rows are not moved, [[newSeenKeys]] would spare it nothing. */
+  def holdsKeysOnce(keyTypes: Seq[DataType]): Boolean = false
+
   /** What becomes of a row whose key can't be evaluated. */
   def keyErrors: KeyErrors = KeyErrors.Held
 

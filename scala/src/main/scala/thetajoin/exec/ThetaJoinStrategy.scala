@@ -97,9 +97,12 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.sortsProbe
         )
       case Placement.Replicate =>
+        val rows =
+          if (built.spec.holdsKeysOnce(built.keys.map(_.dataType))) right
+          else DistinctKeysExec(built.spec, built.keys, right)
         ReplicatedThetaJoinExec(
           left,
-          ReplicatedRowsExec(DistinctKeysExec(built.spec, built.keys, right)),
+          ReplicatedRowsExec(rows),
           join.joinType,
           join.condition,
           choice.offer.served,

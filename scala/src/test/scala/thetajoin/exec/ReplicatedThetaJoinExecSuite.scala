@@ -42,6 +42,8 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     write("probe", rows = 1000, files = 3)
     write("few", rows = 40, files = 2, from = 8)
     write("scattered", rows = 40, files = 5, from = 8)
+    spark.table("few").union(spark.table("few")).coalesce(1).write.parquet(pathOf("twice"))
+    spark.read.parquet(pathOf("twice")).createOrReplaceTempView("twice")
     spark.sql("SELECT * FROM few WHERE k IS NOT NULL").createOrReplaceTempView("known")
     spark.sql("SELECT * FROM few WHERE id < 0").createOrReplaceTempView("none")
   }
@@ -55,8 +57,6 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val plan = assertSame(sql, "existence")
     assert(replicated(plan).size == 1, plan)
     assert(collect(plan) { case e: BroadcastExchangeExec => e }.isEmpty, plan)
-    // However often a key is in the files, it is taken once.
-    assert(collect(plan) { case d: DistinctKeysExec => d }.size == 1, plan)
     plan
   }
 
@@ -121,6 +121,27 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("however often a key is in the files, it is taken once") {
+    val conditions = Seq(
+      ("f.k = p.k", "k", true),
+      ("f.s = p.s", "s", false),
+      ("f.s = p.s AND f.k = p.k", "s, k", false),
+      ("f.k = p.k AND f.id > p.id", "k", true)
+    )
+    for ((on, keys, isToldApart) <- conditions) {
+      val plan = assertReplicated(
+        s"SELECT * FROM probe p WHERE EXISTS (SELECT 1 FROM twice f WHERE $on)"
+      )
+      assert(collect(plan) { case d: DistinctKeysExec => d }.nonEmpty == isToldApart, plan)
+      val distinct = spark.sql(s"SELECT DISTINCT $keys FROM few").na.drop().count()
+      assert(replicated(plan).head.metrics(JoinMetrics.IndexRows).value == distinct, on)
+    }
+    val plan = assertReplicated("SELECT * FROM probe WHERE (k, s) NOT IN (SELECT k, s FROM twice)")
+    assert(collect(plan) { case d: DistinctKeysExec => d }.isEmpty, plan)
+    val distinct = spark.sql("SELECT DISTINCT k, s FROM few").count()
+    assert(replicated(plan).head.metrics(JoinMetrics.IndexRows).value == distinct)
+  }
+
   test("below a broadcast join, and in all sides of a union") {
     val twice = s"$exists AND NOT EXISTS (SELECT 1 FROM known g WHERE g.i = p.i AND g.v > p.v)"
     onEveryPath { _ =>
@@ -166,12 +187,11 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val notIn = "SELECT * FROM probe p WHERE (p.k, p.i) NOT IN (SELECT k, i FROM few)"
     assertBroadcast(notIn.replace("few", "scattered"))
     assertBroadcast(notIn.replace("SELECT k", "SELECT /*+ BROADCAST(few) */ k"))
-    for (limit <- Seq("0", "1b")) {
+    for (limit <- Seq("0", "1b"))
       withConf(Settings.ReplicateMaxBuildBytes.key -> limit) {
         assertBroadcast(exists)
         assertBroadcast(notIn)
       }
-    }
     Files.createDirectory(Path.of(pathOf("empty")))
     spark.read.schema("k BIGINT").parquet(pathOf("empty")).createOrReplaceTempView("empty")
     withConf(Settings.ReplicateMaxBuildBytes.key -> "0") {
