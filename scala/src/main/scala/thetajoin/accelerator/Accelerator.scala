@@ -87,8 +87,8 @@ trait IndexSpec extends Serializable {
   def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     throw new UnsupportedOperationException(s"$this keeps every row")
 
-  /** Whether the builder itself holds each key once: where the rows are not moved, [[newSeenKeys]] would spare it nothing. */
-  def holdsKeysOnce(keyTypes: Seq[DataType]): Boolean = false
+  /** Whether the builder holds each key once and nothing of other rows, whatever [[newSeenKeys]] leaves out before it. */
+  def holdsKeysOnce: Boolean = false
 
   /** What becomes of a row whose key can't be evaluated. */
   def keyErrors: KeyErrors = KeyErrors.Held

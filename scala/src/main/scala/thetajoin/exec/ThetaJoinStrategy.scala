@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.LongType
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
@@ -97,8 +98,10 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.sortsProbe
         )
       case Placement.Replicate =>
+        // A number is told apart in the loop that reads it; other keys cost as much there as in the builder.
+        val isNumber = built.keys.map(_.dataType) == Seq(LongType)
         val rows =
-          if (built.spec.holdsKeysOnce(built.keys.map(_.dataType))) right
+          if (built.spec.holdsKeysOnce && !isNumber) right
           else DistinctKeysExec(built.spec, built.keys, right)
         ReplicatedThetaJoinExec(
           left,

@@ -33,6 +33,7 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       "IF(id % 7 = 0, NULL, id % 50) k",
       "CAST(id % 13 AS INT) i",
       "concat('text-', id % 20) s",
+      "element_at(array(NULL, double('NaN'), -0.0D, 0.0D, 1.5D, 2.5D), CAST(id % 6 AS INT) + 1) d",
       "id * 31 % 100 v"
     )
     def write(name: String, rows: Long, files: Int, from: Long = 0): Unit = {
@@ -73,6 +74,8 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       "f.s = p.s AND f.i = p.i",
       "f.i + 1 = p.i",
       "f.k <=> p.k",
+      "f.d = p.d AND f.id <> p.id",
+      "f.d = p.d AND f.k = p.k",
       "f.k = p.k AND f.v > p.v",
       "f.s = p.s AND f.v < p.v",
       "f.i = p.i AND f.v <> p.v",
@@ -97,8 +100,12 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       assertReplicated(
         "SELECT count(*) FROM probe LEFT ANTI JOIN few ON probe.k = few.k AND probe.i = few.i"
       )
-      for (build <- Seq("few", "known", "none")) {
-        val notIn = s"(p.k, p.s) NOT IN (SELECT f.k, f.s FROM $build f)"
+      for (
+        build <- Seq("few", "known", "none"); columns <- Seq(Seq("k", "s"), Seq("k", "d", "i"))
+      ) {
+        val (asked, among) = (columns.map("p." + _), columns.map("f." + _))
+        val notIn =
+          s"(${asked.mkString(", ")}) NOT IN (SELECT ${among.mkString(", ")} FROM $build f)"
         assertReplicated(s"SELECT * FROM probe p WHERE $notIn")
         assertReplicated(s"SELECT * FROM probe p WHERE $notIn OR p.id = 3")
       }

@@ -16,8 +16,7 @@ final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {
   override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     new SeenMany(() => KeyMemory.ofKeys(keyTypes))
 
-  override def holdsKeysOnce(keyTypes: Seq[DataType]): Boolean =
-    distinct && keyTypes != Seq(LongType)
+  override def holdsKeysOnce: Boolean = distinct
 
   override def keyErrors: KeyErrors = KeyErrors.Raised
 

@@ -29,7 +29,7 @@ final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = fa
   override def isDistinct: Boolean = distinct
   override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     new SeenMany(() => KeyMemory.ofKeys(keyTypes))
-  override def holdsKeysOnce(keyTypes: Seq[DataType]): Boolean = distinct
+  override def holdsKeysOnce: Boolean = distinct
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)
