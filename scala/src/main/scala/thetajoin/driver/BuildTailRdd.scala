@@ -18,16 +18,21 @@ final class MarkedRows(val unmatched: UnmatchedRows) extends GenericInternalRow(
 private[thetajoin] object BuildTailRdd {
   private val RowsPerSlice = 1 << 16
 
-  /** Each partition of probe rows as one row of [[MarkedRows]]. */
+  /**
+   * Each partition of probe rows as one row of [[MarkedRows]].
+   *
+   * @param endsEarly whether no more are read once every build row has a match
+   */
   def marks(
       probe: RDD[InternalRow],
       broadcast: Broadcast[ThetaRelation],
-      marker: MatchMarkerFactory
+      marker: MatchMarkerFactory,
+      endsEarly: Boolean
   ): RDD[InternalRow] = probe.mapPartitionsWithIndex { (partition, rows) =>
     val relation = broadcast.value
     val unmatched = new UnmatchedRows(relation.store.rows)
     val mark = marker.newMarker(relation, partition)
-    while (rows.hasNext && !unmatched.isEmpty) mark.mark(rows.next(), unmatched)
+    while (!(endsEarly && unmatched.isEmpty) && rows.hasNext) mark.mark(rows.next(), unmatched)
     Iterator.single(new MarkedRows(unmatched))
   }
 

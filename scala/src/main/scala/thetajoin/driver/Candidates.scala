@@ -2,6 +2,7 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
+import org.apache.spark.sql.execution.thetabridge.Cancellation
 import org.apache.spark.sql.types.LongType
 
 import thetajoin.accelerator.{BytesProber, LongProber, LongsProber, Prober}
@@ -9,7 +10,8 @@ import thetajoin.rowstore.ThetaRelation
 
 /**
  * The candidate runs of one probe row at a time: those of the index, then the build rows whose own key could
- * not be evaluated. One for each task, used by generated and interpreted code alike.
+ * not be evaluated. One for each task, used by generated and interpreted code alike. A killed task ends here, however many candidates
+ * it looks at before it gives a row.
  */
 final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   import Candidates._
@@ -37,6 +39,8 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private var tail: BuildTail = _
   private var runFrom = 0
   private var runUntil = 0
+  private val cancellation = new Cancellation
+  private var uncheckedPairs = 0L
 
   private def use(other: Prober): Unit = {
     prober = other
@@ -180,7 +184,15 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private def run(from: Int, until: Int): Boolean = {
     runFrom = from
     runUntil = until
+    uncheckedPairs += until - from
+    if (uncheckedPairs >= PairsPerCheck) endIfKilled()
     from < until
+  }
+
+  /** Called within a long run as well. */
+  def endIfKilled(): Unit = {
+    uncheckedPairs = 0L
+    cancellation.check()
   }
 }
 
@@ -200,4 +212,7 @@ private[driver] object Candidates {
   final val LeastGroup = TailGroup
 
   private final val PartRows = 1024
+
+  /** Candidates after which to ask whether the task has been killed; a power of two. */
+  final val PairsPerCheck = 1024
 }

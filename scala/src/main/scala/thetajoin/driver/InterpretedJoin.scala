@@ -69,6 +69,7 @@ final class InterpretedJoin(
       var p = finder.candidates.from
       while (p < finder.candidates.until) {
         candidateRows += 1
+        finder.endIfKilled()
         try
           if (finder.matches(row, p)) {
             matches += 1
@@ -140,6 +141,7 @@ final class InterpretedJoin(
 
     override def next(): Int = {
       if (!hasNext) throw new NoSuchElementException
+      finder.endIfKilled()
       p += 1
       p - 1
     }
@@ -158,6 +160,7 @@ final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int)
 
   private val asksKeys = !task.keysMayRaise || relation.store.rows > 0
   val candidates = new Candidates(relation)
+  private var looked = 0
 
   def start(row: InternalRow): Unit =
     if (passes.exists(!_.eval(row)) || !asksKeys) candidates.none()
@@ -173,6 +176,12 @@ final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int)
     else
       try keys(row)
       catch { case NonFatal(_) => null }
+
+  /** Called for each candidate: ends a killed task once in a while. */
+  def endIfKilled(): Unit = {
+    looked += 1
+    if ((looked & Candidates.PairsPerCheck - 1) == 0) candidates.endIfKilled()
+  }
 
   def matches(row: InternalRow, position: Int): Boolean =
     residual.forall(_.eval(joined(row, buildRow.at(position))))

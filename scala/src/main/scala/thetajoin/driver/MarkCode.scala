@@ -11,7 +11,7 @@ private[thetajoin] final class MarkCode(
   private val relation = new RelationCode(ctx, task, source)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
-  private val matching = new MatchCode(ctx, task)
+  private val matching = new MatchCode(ctx, task, candidates)
 
   /** The method `void mark(InternalRow row, UnmatchedRows unmatched)` of a [[MatchMarker]]. */
   def method(row: String, unmatched: String): String = {
@@ -29,6 +29,7 @@ private[thetajoin] final class MarkCode(
     val columns = relation.newColumns()
     val p = ctx.freshName("position")
     val end = ctx.freshName("end")
+    val tested = ctx.freshName("tested")
     val inRun =
       if (task.residual.isEmpty) s"$candidates.mark($unmatched);"
       else {
@@ -36,7 +37,10 @@ private[thetajoin] final class MarkCode(
           s"${matching.check(probe, columns.at(p), orElse = "continue;")}\n$unmatched.mark($p);"
         s"""
            |final int $end = $candidates.until();
+           |int $tested = 0;
            |for (int $p = $unmatched.next($candidates.from(), $end); $p < $end; $p = $unmatched.next($p + 1, $end)) {
+           |  $tested += 1;
+           |  ${relation.endIfKilled(tested)}
            |  ${if (task.holdsErrors) held(check, unmatched, p) else check}
            |}""".stripMargin
       }

@@ -79,6 +79,7 @@ private[thetajoin] object MatchMarker extends Logging {
           val until = finder.candidates.until
           var p = unmatched.next(finder.candidates.from, until)
           while (p < until) {
+            finder.endIfKilled()
             try if (finder.matches(row, p)) unmatched.mark(p)
             catch { case NonFatal(e) if task.holdsErrors => unmatched.hold(p, e) }
             p = unmatched.next(p + 1, until)

@@ -57,6 +57,10 @@ private[driver] final class RelationCode(
     forceInline = true
   )
 
+  /** Ends a killed task once in a while, by a variable that counts pairs. */
+  def endIfKilled(counted: String): String =
+    s"if (($counted & ${Candidates.PairsPerCheck - 1}) == 0) $candidates.endIfKilled();"
+
   /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
   lazy val membership: Option[Membership] = sample.index match {
     case _ if source.mayHaveAlways || inBatches => None

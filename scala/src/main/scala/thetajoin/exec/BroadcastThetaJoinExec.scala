@@ -2,12 +2,13 @@ package thetajoin.exec
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.{RDD, UnionRDD}
-import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.{FileSourceOptions, InternalRow}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
@@ -137,13 +138,13 @@ final class BroadcastThetaJoinExec(
     case _ => false
   }
 
-  /** Whether the nodes below give marks of build rows in place of probe rows. */
-  private def givesMarks(plan: SparkPlan): Boolean = plan match {
-    case _: MarkRowsExec => true
-    case InputAdapter(below) => givesMarks(below)
-    case ProbeRowsExec(below) => givesMarks(below)
-    case WholeStageCodegenExec(below) => givesMarks(below)
-    case _ => false
+  /** The node below that gives marks of build rows in place of probe rows, if there is one. */
+  private def marksBelow(plan: SparkPlan): Option[MarkRowsExec] = plan match {
+    case node: MarkRowsExec => Some(node)
+    case InputAdapter(below) => marksBelow(below)
+    case ProbeRowsExec(below) => marksBelow(below)
+    case WholeStageCodegenExec(below) => marksBelow(below)
+    case _ => None
   }
 
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
@@ -157,9 +158,9 @@ final class BroadcastThetaJoinExec(
       BroadcastThetaJoinExec.hasPartitions(probe, sparkContext.defaultParallelism)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
-    val marksBelow =
+    val isMarkedBelow =
       role.buildExistence.isDefined && !mayMoveRows && ExpressionCode.existsFor(expressions)
-    val below = ProbeRowsExec(if (marksBelow) MarkRowsExec(probe, build, task) else probe)
+    val below = ProbeRowsExec(if (isMarkedBelow) MarkRowsExec(probe, task)(build) else probe)
     buildSide match {
       case BuildLeft => changed(newRight = below)
       case BuildRight => changed(newLeft = below)
@@ -185,8 +186,10 @@ final class BroadcastThetaJoinExec(
 
   /** The partitions that the join runs on: probe rows, then those that emit build rows by themselves. */
   private def joinInput(broadcast: Broadcast[ThetaRelation]): RDD[InternalRow] = {
+    val marking = marksBelow(probe)
+    marking.foreach(_.mark(broadcast))
     val rows = probe.execute()
-    if (givesMarks(probe)) BuildTailRdd(rows, broadcast, BuildTailRdd.emits(role))
+    if (marking.isDefined) BuildTailRdd(rows, broadcast, BuildTailRdd.emits(role))
     else spreadOrKept(rows, broadcast)
   }
 
@@ -214,7 +217,9 @@ final class BroadcastThetaJoinExec(
     if (!role.needsMatchedBuildRows) input
     else {
       val marker = MatchMarker.factory(task, broadcast.value, conf.wholeStageEnabled)
-      val marks = BuildTailRdd.marks(input, broadcast, marker)
+      // Rows that come from a shuffle, or come out in pairs as well, have all been read without this.
+      val endsEarly = spreads || role.pairs || EarlyEnd.isHidden(probe)
+      val marks = BuildTailRdd.marks(input, broadcast, marker, endsEarly)
       val tail = BuildTailRdd(marks, broadcast, BuildTailRdd.emits(role))
       if (role.pairs) new UnionRDD(sparkContext, Seq(input, tail)) else tail
     }
@@ -284,7 +289,7 @@ object BroadcastThetaJoinExec {
    * them and no filter but for nulls.
    */
   private def isRepeatable(plan: SparkPlan): Boolean = plan match {
-    case scan: FileSourceScanExec => scan.supportsColumnar
+    case scan: FileSourceScanExec => scan.supportsColumnar && !mayLeaveOutFiles(scan)
     case _: RangeExec | _: LocalTableScanExec => true
     case ProjectExec(columns, child) => columns.forall(Safety.cannotFail) && isRepeatable(child)
     case FilterExec(condition, child) =>
@@ -295,6 +300,12 @@ object BroadcastThetaJoinExec {
     case _: ColumnarToRowExec | _: WholeStageCodegenExec | _: InputAdapter | _: ProbeRowsExec =>
       plan.children.forall(isRepeatable)
     case _ => false
+  }
+
+  /** Whether a file that is gone or damaged is no error, so that a second look at a table may find less. */
+  private def mayLeaveOutFiles(scan: FileSourceScanExec): Boolean = {
+    val options = new FileSourceOptions(CaseInsensitiveMap(scan.relation.options))
+    options.ignoreMissingFiles || options.ignoreCorruptFiles
   }
 
   /** Whether a plan reads files that Spark cuts into so many partitions at least; false if it can't be told. */

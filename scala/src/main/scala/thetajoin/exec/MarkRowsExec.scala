@@ -13,45 +13,57 @@ import thetajoin.rowstore.ThetaRelation
 /**
  * The end of the generated stage below an existence join whose preserved side is built, and below its [[ProbeRowsExec]]:
  * the loop over probe rows marks the build rows that match, and gives [[MarkedRows]] when it has ended. It ends early once
- * every build row has a match.
+ * every build row has a match, if nothing below tells whether all rows were read ([[EarlyEnd]]).
  *
- * @param task what the join above does, which tells all but the children of this node
+ * Build rows are marked by their positions, so that the join hands over the very broadcast that it emits them from: the rows of another run
+ * of the build side may stand elsewhere.
+ *
+ * @param task what the join above does, which tells all but the child of this node
+ * @param build its build side, for code that is shown and not run
  */
-final case class MarkRowsExec(probe: SparkPlan, build: SparkPlan, task: JoinTask)
-    extends BinaryExecNode
+final case class MarkRowsExec(child: SparkPlan, task: JoinTask)(@transient build: SparkPlan)
+    extends UnaryExecNode
     with CodegenSupport {
-  override def left: SparkPlan = probe
-  override def right: SparkPlan = build
 
   /** Of the rows taken. What is given are [[MarkedRows]], for the join above only. */
-  override def output: Seq[Attribute] = probe.output
+  override def output: Seq[Attribute] = child.output
 
   override def nodeName: String = "MarkRows"
 
   override protected def stringArgs: Iterator[Any] = Iterator.empty
 
   override protected def doCanonicalize(): SparkPlan =
-    copy(probe.canonicalized, build.canonicalized, task = null)
+    copy(child.canonicalized, task = null)(null)
 
-  override protected def withNewChildrenInternal(left: SparkPlan, right: SparkPlan): MarkRowsExec =
-    copy(probe = left, build = right)
+  override protected def otherCopyArgs: Seq[AnyRef] = Seq(build)
 
-  private def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
+  override protected def withNewChildInternal(newChild: SparkPlan): MarkRowsExec =
+    copy(child = newChild)(build)
+
+  @transient @volatile private var handedOver: Broadcast[ThetaRelation] = _
+
+  /** Called by the join before it asks for rows. */
+  def mark(broadcast: Broadcast[ThetaRelation]): Unit = handedOver = broadcast
+
+  private def relation(): Broadcast[ThetaRelation] =
+    if (handedOver == null) build.executeBroadcast[ThetaRelation]() else handedOver
+
+  private lazy val endsEarly: Boolean = EarlyEnd.isHidden(child)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val broadcast = relation()
     val marker = MatchMarker.factory(task, broadcast.value, conf.wholeStageEnabled)
-    BuildTailRdd.marks(probe.execute(), broadcast, marker)
+    BuildTailRdd.marks(child.execute(), broadcast, marker, endsEarly)
   }
 
   // ---- Whole-stage code -------------------------------------------------------------------------
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = probe.asInstanceOf[CodegenSupport].inputRDDs()
+  override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
   override def needStopCheck: Boolean = false
 
-  /** Once every build row has a match, no probe row is read. */
-  override def limitNotReachedChecks: Seq[String] = Seq(s"!$unmatched.isEmpty()")
+  override def limitNotReachedChecks: Seq[String] =
+    if (endsEarly) Seq(s"!$unmatched.isEmpty()") else Nil
 
   @transient private var unmatched: String = _
 
@@ -69,7 +81,7 @@ final case class MarkRowsExec(probe: SparkPlan, build: SparkPlan, task: JoinTask
     s"""
        |if (!$done) {
        |  $done = true;
-       |  ${probe.asInstanceOf[CodegenSupport].produce(ctx, this)}
+       |  ${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
        |  append(new ${classOf[MarkedRows].getName}($unmatched));
        |}""".stripMargin
   }

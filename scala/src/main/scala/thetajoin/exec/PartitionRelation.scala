@@ -1,7 +1,6 @@
 package thetajoin.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.thetabridge.TaskMemory
 
@@ -49,23 +48,12 @@ private object PartitionRelation {
   /** Memory is asked for in such steps of bytes of rows. */
   private val Step = 1L << 20
 
-  /** For the memory of rows that have no bytes of their own. */
-  private val OtherRowBytes = 64L
-
-  /** Counts the rows that are taken for a relation. */
-  private final class HeldRows(rows: Iterator[InternalRow], memory: TaskMemory)
-      extends Iterator[InternalRow] {
-    private var bytes = 0L
+  private final class HeldRows(input: Iterator[InternalRow], memory: TaskMemory)
+      extends MeasuredRows(input) {
     private var held = 0L
 
-    override def hasNext: Boolean = rows.hasNext
-
     override def next(): InternalRow = {
-      val row = rows.next()
-      bytes += (row match {
-        case unsafe: UnsafeRow => unsafe.getSizeInBytes
-        case _ => OtherRowBytes
-      })
+      val row = super.next()
       if (bytes > held) {
         held = bytes + Step
         memory.hold(BuildFactor * held)

@@ -11,6 +11,8 @@ import thetajoin.rowstore.{RelationBuilder, ThetaRelation}
  * Broadcasts the build side as a [[thetajoin.rowstore.ThetaRelation]]. Once it is [[boundTo bound]] it holds constants and expressions
  * bound to the build side's output only, so that the modes of equal joins are equal: two plans of the same query share a
  * broadcast, and adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
+ *
+ * @param join the condition as SQL, for errors; modes of equal fields are equal whatever it says
  */
 final case class ThetaBroadcastMode(
     accelerator: String,
@@ -19,7 +21,8 @@ final case class ThetaBroadcastMode(
     filter: Option[Expression],
     stored: Seq[Expression],
     keepUnmatchable: Boolean
-) extends BroadcastMode {
+)(val join: String)
+    extends BroadcastMode {
 
   /**
    * For the rows of a plan with this output. A join is planned by the columns of a logical plan, of which the physical one may have
@@ -35,17 +38,24 @@ final case class ThetaBroadcastMode(
       }
     val columns = AttributeSet.fromAttributeSets(stored.map(_.references))
     val kept = if (columns.isEmpty) stored else output.filter(columns.contains)
-    copy(keys = keys.map(bind), filter = filter.map(bind), stored = kept.map(bind))
+    copy(keys = keys.map(bind), filter = filter.map(bind), stored = kept.map(bind))(join)
   }
 
   /** Whether rows whose key is there already, or is null, are of no use, and keys may be evaluated without a net. */
   def isDistinct: Boolean =
     spec.isDistinct && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
 
-  override def transform(rows: Array[InternalRow]): Any =
-    relation(rows.iterator)
+  override def transform(rows: Array[InternalRow]): Any = transform(rows.iterator, None)
 
-  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = relation(rows)
+  /** In the driver. */
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
+    val measured = new MeasuredRows(rows)
+    try relation(measured)
+    catch {
+      case e: OutOfMemoryError =>
+        throw new BroadcastMemoryException(join, measured.rows, measured.bytes, e)
+    }
+  }
 
   def relation(rows: Iterator[InternalRow]): ThetaRelation = {
     val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)
@@ -58,5 +68,16 @@ final case class ThetaBroadcastMode(
       keys = keys.map(_.canonicalized),
       filter = filter.map(_.canonicalized),
       stored = stored.map(_.canonicalized)
-    )
+    )(join)
 }
+
+/** A build side that the driver's heap can't hold. Spark's own error would name settings that have no effect on these joins. */
+final class BroadcastMemoryException(join: String, rows: Long, bytes: Long, cause: OutOfMemoryError)
+    extends RuntimeException(
+      s"[BROADCAST_OUT_OF_MEMORY] The driver's heap is too small to index a side of the join ON $join for its broadcast: it may take " +
+        s"${Runtime.getRuntime.maxMemory >> 20} MB, and $rows rows of " +
+        s"${bytes >> 20} MB were read before it was full. Raise spark.driver.memory, and " +
+        "spark.executor.memory with it; or filter that side, select fewer of its columns, or have the other side " +
+        "built by a BROADCAST hint on it. A NO_THETA_JOIN hint leaves the join to Spark.",
+      cause
+    )

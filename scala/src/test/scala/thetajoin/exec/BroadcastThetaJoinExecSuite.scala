@@ -250,6 +250,13 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       val Seq(once) = broadcastJoins(assertSame(on("LEFT JOIN"), "piecewise")): @unchecked
       assert(!shuffles(once.execute()), probe)
     }
+    for (setting <- Seq("ignoreMissingFiles", "ignoreCorruptFiles"))
+      withConf(s"spark.sql.files.$setting" -> "true") {
+        val sql =
+          s"SELECT /*+ BROADCAST(b) */ p.*, b.v FROM parquet.`$path/columns` p FULL JOIN b ON p.id < b.v"
+        val Seq(node) = broadcastJoins(assertSame(sql, "piecewise")): @unchecked
+        assert(shuffles(node.execute()), setting)
+      }
   }
 
   test("a probe row's matches are never held together") {

@@ -1,0 +1,153 @@
+package thetajoin.exec
+
+import java.nio.file.Files
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.util.Try
+
+import org.apache.spark.scheduler._
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import org.scalatest.concurrent.Eventually
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.{Millis, Seconds, Span}
+
+import thetajoin.SharedSession
+import thetajoin.accelerator.nestedloop.AllRowsSpec
+
+/** A cancelled query gives its cores back within some seconds, however many pairs it looks at before it gives a row. */
+class CancellationSuite extends AnyFunSuite with SharedSession with Eventually {
+  implicit override val patienceConfig: PatienceConfig =
+    PatienceConfig(Span(60, Seconds), Span(20, Millis))
+
+  private val running = new AtomicInteger
+  @volatile private var lastStart = 0L
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.sparkContext.addSparkListener(new SparkListener {
+      override def onTaskStart(start: SparkListenerTaskStart): Unit = {
+        lastStart = System.nanoTime()
+        running.incrementAndGet()
+        ()
+      }
+      override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
+        running.decrementAndGet()
+        ()
+      }
+    })
+    for (side <- Seq("a", "b"))
+      spark.range(0, 400000, 1, 2)
+        .selectExpr("id", "id * 7 AS v", "id - id AS k", "id - 400000 AS lo", "id + 400000 AS hi")
+        .createOrReplaceTempView(side)
+    spark.udf.register("slow", (id: Long) => { Thread.sleep(20); id })
+  }
+
+  /** Starts a query, cancels it once it is at work, and asserts that no task is left soon. */
+  private def assertFreed(query: DataFrame): Unit = {
+    val context = spark.sparkContext
+    val group = "cancelled"
+    var outcome: Try[Unit] = null
+    val thread = new Thread(() => {
+      context.setJobGroup(group, group)
+      outcome = Try(query.queryExecution.toRdd.foreach(_ => ()))
+    })
+    thread.start()
+    // Tasks of the stages ahead of the one that takes long end sooner.
+    eventually(assert(running.get > 0 && System.nanoTime() - lastStart > 600000000L))
+    assert(thread.isAlive, s"it has ended: $outcome")
+    context.cancelJobGroup(group)
+    val patience = PatienceConfig(Span(5, Seconds), Span(20, Millis))
+    eventually(assert(running.get == 0, query.queryExecution.executedPlan))(
+      patience,
+      implicitly,
+      implicitly
+    )
+    thread.join(10000)
+    assert(outcome.isFailure)
+  }
+
+  private def nodes(query: DataFrame): Set[String] =
+    collect(query.queryExecution.executedPlan) { case node => node.nodeName }.toSet
+
+  private val never = "(a.id * b.id) % 1000003 = -1"
+
+  private val queries = Seq(
+    "BroadcastThetaJoin" -> s"SELECT a.id, b.v FROM a JOIN b ON $never",
+    "BroadcastThetaJoin" -> s"SELECT a.id, b.v FROM a LEFT JOIN b ON $never",
+    "PairAggregate" -> s"SELECT count(*) FROM a JOIN b ON $never",
+    "PairAggregate" -> "SELECT max(a.v * b.v) FROM a JOIN b ON a.id <> b.id",
+    "BroadcastThetaJoin" -> "SELECT a.id % 7, sum(b.v) FROM a JOIN b ON a.id <> b.id GROUP BY 1",
+    "BroadcastThetaJoin" -> "SELECT a.id % 7, max(b.v) FROM a JOIN b ON a.id > b.lo GROUP BY 1",
+    "BroadcastThetaJoin" -> "SELECT a.id % 7, max(b.v) FROM a JOIN b ON a.id BETWEEN b.lo AND b.hi GROUP BY 1",
+    "BroadcastThetaJoin" -> s"SELECT a.id, b.v FROM a JOIN b ON a.id BETWEEN b.lo AND b.hi AND $never",
+    "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a LEFT SEMI JOIN b ON $never",
+    "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a LEFT ANTI JOIN b ON a.id > b.lo AND $never",
+    "MarkRows" -> s"SELECT /*+ BROADCAST(a) */ * FROM a LEFT SEMI JOIN b ON a.k = b.k AND $never",
+    "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a FULL JOIN b ON $never",
+    "PairsThenTail" -> s"SELECT /*+ BROADCAST(b) */ count(b.v) FROM a FULL JOIN b ON $never",
+    "ShuffledThetaJoin" -> s"SELECT /*+ MERGE(c), THETA_JOIN(b) */ a.id FROM a JOIN b ON a.k = b.k AND a.id > b.lo AND $never"
+  )
+
+  for (((node, sql), i) <- queries.zipWithIndex)
+    test(s"query ${i + 1}, $node") {
+      withConf("spark.sql.autoBroadcastJoinThreshold" -> (if (node.startsWith("Shuffled")) "-1" else "1g")) {
+        val query = spark.sql(sql)
+        assertFreed(query)
+        assert(nodes(query)(node), query.queryExecution.executedPlan)
+      }
+    }
+
+  private val interpreted = Seq("LEFT JOIN b", "LEFT SEMI JOIN b", "FULL JOIN b")
+
+  for (join <- interpreted)
+    test(s"without generated code, $join") {
+      withConf("spark.sql.codegen.wholeStage" -> "false") {
+        val query = spark.sql(s"SELECT /*+ BROADCAST(b) */ a.id FROM a $join ON $never")
+        assertFreed(query)
+        assert(broadcastJoins(query.queryExecution.executedPlan).size == 1)
+      }
+    }
+
+  test("KeyShuffledThetaJoin") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "100k") {
+      val query = spark.sql(
+        "SELECT count(*) FROM range(0, 1000000000000, 1, 2) o " +
+          "WHERE EXISTS (SELECT 1 FROM b WHERE b.id % 1000 = o.id)"
+      )
+      assertFreed(query)
+      assert(nodes(query)("KeyShuffledThetaJoin"), query.queryExecution.executedPlan)
+    }
+  }
+
+  test("a task that waits for what another makes") {
+    val folder = Files.createTempDirectory("thetajoin").toString
+    spark.range(0, 100000, 1, 2).write.parquet(s"$folder/left")
+    spark.range(0, 100000, 1, 1).write.parquet(s"$folder/right")
+    val query = spark.sql(
+      s"SELECT l.id FROM parquet.`$folder/left` l " +
+        s"WHERE EXISTS (SELECT 1 FROM parquet.`$folder/right` r WHERE slow(r.id) = l.id)"
+    )
+    withConf("spark.sql.files.maxPartitionBytes" -> "100k")(assertFreed(query))
+    assert(nodes(query)("ReplicatedThetaJoin"), query.queryExecution.executedPlan)
+  }
+
+  test("an interrupted thread of the driver stops building") {
+    val mode = ThetaBroadcastMode("nestedloop", AllRowsSpec(), Nil, None, Nil, keepUnmatchable = true)("true")
+    val row = new UnsafeRow(0)
+    var outcome: Try[Any] = null
+    val thread = new Thread(() =>
+      outcome = Try {
+        try mode.transform(Iterator.continually[InternalRow](row), None)
+        catch { case e: InterruptedException => throw new IllegalStateException(e) }
+      }
+    )
+    thread.start()
+    Thread.sleep(100)
+    thread.interrupt()
+    thread.join(5000)
+    assert(outcome.failed.get.getCause.isInstanceOf[InterruptedException])
+  }
+}
