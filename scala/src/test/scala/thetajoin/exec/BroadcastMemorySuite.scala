@@ -36,7 +36,14 @@ class BroadcastMemorySuite extends AnyFunSuite with SharedSession {
     val rows = spark.range(0, 5000, 1, 1).queryExecution.toRdd.map(_.copy()).collect()
     val failure = intercept[BroadcastMemoryException](mode.transform(rows))
     val heap = s"${Runtime.getRuntime.maxMemory >> 20} MB"
-    val parts = Seq("ON (a.id < b.id)", "3001 rows", heap, "spark.driver.memory", "BROADCAST", "NO_THETA_JOIN")
+    val parts = Seq(
+      "ON (a.id < b.id)",
+      "3001 rows",
+      heap,
+      "spark.driver.memory",
+      "BROADCAST",
+      "NO_THETA_JOIN"
+    )
     for (part <- parts) assert(failure.getMessage.contains(part))
     assert(failure.getCause.isInstanceOf[OutOfMemoryError])
   }

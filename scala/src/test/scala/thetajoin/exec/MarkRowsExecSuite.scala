@@ -24,8 +24,11 @@ class MarkRowsExecSuite extends AnyFunSuite with SharedSession {
     assert(collect(plan) { case m: MarkRowsExec => m }.size == (if (codegen) 1 else 0), plan)
   }
 
-  test("rows come out by the broadcast by which they were marked, though the build side gives others each time") {
-    val anew = "SELECT abs(hash(reflect('java.util.UUID', 'randomUUID')) % 1000) AS v FROM range(0, 432, 1, 2)"
+  test(
+    "rows come out by the broadcast by which they were marked, though the build side gives others each time"
+  ) {
+    val anew =
+      "SELECT abs(hash(reflect('java.util.UUID', 'randomUUID')) % 1000) AS v FROM range(0, 432, 1, 2)"
     val isOdd = "SELECT id * 2 + 1 AS x FROM range(0, 1000, 1, 2)"
     for (reuse <- Seq("true", "false"); join <- Seq("SEMI", "ANTI"))
       withConf("spark.sql.exchange.reuse" -> reuse)(onEveryPath { codegen =>
