@@ -73,7 +73,10 @@ object ExplainFunction {
     requireQuery(parsed)
     val execution = state.executePlan(parsed, CommandExecutionMode.SKIP)
     requireQuery(execution.analyzed)
-    LocalRelation(DataTypeUtils.toAttributes(schema), JoinReport.of(execution.executedPlan).map(row))
+    LocalRelation(
+      DataTypeUtils.toAttributes(schema),
+      JoinReport.of(execution.executedPlan).map(row)
+    )
   }
 
   /**
