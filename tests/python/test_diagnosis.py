@@ -71,6 +71,18 @@ def test_counts_of_a_query_that_ran(spark: SparkSession) -> None:
     assert (ran.index_rows, ran.candidates, ran.matches) == (4, 7, 7)
 
 
+@pytest.mark.parametrize("action", ["count", "show", "toLocalIterator", "toPandas"])
+def test_counts_are_of_the_dataframe_itself(spark: SparkSession, action: str) -> None:
+    df = spark.sql("SELECT * FROM range(5) AS a JOIN range(9) AS b ON a.id > b.id")
+    if action == "toPandas":
+        pytest.importorskip("pandas")
+    result = getattr(df, action)()
+    if action == "toLocalIterator":
+        assert len(list(result)) == 10
+    (report,) = thetajoin.explain_joins(df)
+    assert report.matches == (None if action in ("count", "show") else 10)
+
+
 def test_no_joins_give_no_reports() -> None:
     assert parse_section(f"{PLAN}{HEADING}No joins.\n\n") == []
 

@@ -22,7 +22,7 @@ UPWARD = {("rowstore", "accelerator"), ("planner", "exec")}
 def imports(folder: str) -> set[str]:
     """The other folders that a folder names, in an import or in full."""
     text = "\n".join(file.read_text() for file in (SCALA / folder).rglob("*.scala"))
-    code = re.sub(r'"(\\.|[^"\\\n])*"|//.*|/\*.*?\*/', "", text, flags=re.DOTALL)
+    code = re.sub(r'"(\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', "", text, flags=re.DOTALL)
     named = set(re.findall(r"\bthetajoin\.(\w+)\b", code))
     for group in re.findall(r"\bthetajoin\.\{([^}]*)\}", code):
         named |= set(re.findall(r"\w+", group))

@@ -7,10 +7,11 @@
     residual: []
     estimate: 50 build rows, 3000 probe rows
     seen: 50 index rows, 1200 candidates, 1200 matches
-    passed over: intervals, NO_COMPARISON: No conjunct compares ...
 [2] LeftOuter join ON (t.k = c.k): not accelerated, EQUI_KEYS
     reason: The condition has equality keys, which Spark's hash and sort-merge joins use
-    remedy: Nothing to do unless each key has very many rows on both sides.
+    remedy: Nothing to do. The hint THETA_JOIN(t), where t is a side of the join, asks for ...
+    passed over: interval, NO_COMPARISON: No conjunct compares ... Rewrite the condition ...
+    note: nix in the hint THETA_JOIN is not used: it names no relation of its block ...
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class JoinReport:
     """One join of a query. The fields are the columns of the SQL function ``thetajoin_explain``,
-    and what was seen if the DataFrame itself has run, on a classic session.
+    and what was seen if the DataFrame itself has run, on a classic session: see ``explain_joins``.
 
     Either ``accelerator``, ``exec`` and ``build_side`` are set, or ``reason_code``, ``reason`` and
     ``remedy``.
@@ -59,11 +60,11 @@ class JoinReport:
     estimated_probe_rows: int | None = None
     """Rows expected of the other side."""
     index_rows: int | None = None
-    """Rows in the index, once the query has run."""
+    """Rows in the index, once the DataFrame has run."""
     candidates: int | None = None
-    """Pairs that the index gave, once the query has run."""
+    """Pairs that the index gave, once the DataFrame has run."""
     matches: int | None = None
-    """Pairs of these that passed the residual, once the query has run."""
+    """Pairs of these that passed the residual, once the DataFrame has run."""
     reason_code: str | None = None
     """Why Spark runs the join itself, stable across releases, e.g. ``EQUI_KEYS``."""
     reason: str | None = None
@@ -71,9 +72,11 @@ class JoinReport:
     remedy: str | None = None
     """What to do about it."""
     passed_over: tuple[str, ...] = ()
-    """Accelerators that were asked and would not serve the join, each with its code and why."""
+    """Accelerators that were asked and would not serve the join, each with its code, why and what
+    to do; empty if an index serves the join."""
     notes: tuple[str, ...] = ()
-    """What else there is to know, e.g. that a part of a hint is not used."""
+    """What else there is to know, e.g. that all pairs of rows are compared, or that a word of a
+    hint is not used. What is about the query as a whole stands at its first join."""
 
     @property
     def accelerated(self) -> bool:
@@ -97,8 +100,10 @@ class JoinReport:
 def explain_joins(df: DataFrame) -> list[JoinReport]:
     """Say of each join of a DataFrame by what it is accelerated, or why it is not and what to do.
 
-    The query is planned, but not run; of one that has run the counts are told too. It works on
-    classic sessions and on Spark Connect.
+    The query is planned, but not run. On a classic session the counts are told too, once this
+    DataFrame itself has run: by ``collect``, ``toPandas`` or ``toLocalIterator``. ``count``,
+    ``show`` and writes make queries of their own, whose counts are not told here, nor are any on
+    Spark Connect.
 
     Parameters
     ----------

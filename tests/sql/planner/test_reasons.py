@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import thetajoin
 from differential import execute
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import udf
 
 
@@ -77,13 +78,65 @@ def test_a_limit_without_order_takes_rows_as_sparks_join_gives_them(session: Spa
     session.conf.unset("spark.thetajoin.enabled")
     assert sorted(session.sql(sql).collect()) == expected
     assert "ARRIVAL_ORDER" in reasons(session, sql)
-    assert "ARRIVAL_ORDER" not in reasons(session, sql.replace("LIMIT", "ORDER BY y LIMIT"))
 
 
-def test_an_unreadable_setting_reaches_the_user(session: SparkSession) -> None:
-    session.conf.set("spark.thetajoin.broadcast.maxBytes", "lots")
-    with pytest.raises(PySparkException, match="INVALID_SETTING"):
-        session.sql("SELECT * FROM a JOIN b ON x > y").collect()
+@pytest.mark.parametrize("order", ["y", "y DESC", "-y", "z", "z DESC, y"])
+@pytest.mark.parametrize("limit", ["LIMIT 1", "LIMIT 2", "LIMIT 2 OFFSET 1"])
+def test_ordered_limits_are_accelerated(session: SparkSession, order: str, limit: str) -> None:
+    session.sql(
+        "CREATE OR REPLACE TEMP VIEW b AS "
+        "SELECT 99 - id AS y, 7 * id % 101 AS z FROM range(0, 100, 1, 3)"
+    )
+    sql = f"SELECT x, y FROM a, LATERAL (SELECT y FROM b WHERE y >= x ORDER BY {order} {limit})"
+    session.conf.set("spark.thetajoin.enabled", "false")
+    expected = sorted(session.sql(sql).collect())
+    session.conf.unset("spark.thetajoin.enabled")
+    assert sorted(session.sql(sql).collect()) == expected
+    assert sorted(map(str, reasons(session, sql))) == ["EQUI_KEYS", "None"]
+
+
+def test_sort_by_is_no_order(session: SparkSession) -> None:
+    sorted_parts = "SELECT y FROM (SELECT * FROM b WHERE y >= x SORT BY y) LIMIT 1"
+    assert "ARRIVAL_ORDER" in reasons(session, f"SELECT x, y FROM a, LATERAL ({sorted_parts})")
+
+
+def test_operators_of_sparks_own_are_told_as_such(session: SparkSession) -> None:
+    session.conf.set("spark.sql.join.asofJoin.enabled", "true")
+    sql = "SELECT * FROM a ASOF JOIN b MATCH_CONDITION (a.x >= b.y)"
+    try:
+        rows = session.sql(f"SELECT * FROM thetajoin_explain('{sql}')").collect()
+    except PySparkException:
+        pytest.skip("Spark 4.3 has ASOF JOIN")
+    assert [row.reason_code for row in rows] == ["OTHER_OPERATOR"]
+    assert "AsOfJoin" in rows[0].reason and rows[0].remedy == "Nothing to do."
+
+
+def test_a_dataframe_keeps_the_plan_of_a_disabled_session(session: SparkSession) -> None:
+    sql = "SELECT * FROM a JOIN b ON x > y"
+    session.conf.set("spark.thetajoin.enabled", "false")
+    before = session.sql(sql)
+    assert [join.reason_code for join in thetajoin.explain_joins(before)] == ["DISABLED"]
+    session.conf.set("spark.thetajoin.enabled", "true")
+    (kept,) = thetajoin.explain_joins(before)
+    assert kept.reason_code == "DISABLED" and "make the DataFrame anew" in str(kept.remedy)
+    assert thetajoin.explain_joins(session.sql(sql))[0].accelerated
+
+
+@pytest.mark.slow
+def test_joins_inside_foreach_batch_are_accelerated(session: SparkSession, tmp_path: Path) -> None:
+    accelerated: list[bool] = []
+
+    def join(batch: DataFrame, _: int) -> None:
+        joined = batch.join(session.table("a"), batch.value > session.table("a").x)
+        accelerated.extend(join.accelerated for join in thetajoin.explain_joins(joined))
+
+    ticks = session.readStream.format("rate").load()
+    query = ticks.writeStream.foreachBatch(join).option("checkpointLocation", str(tmp_path)).start()
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert accelerated and all(accelerated)
 
 
 def test_an_unknown_accelerator_class_reaches_the_user(session: SparkSession) -> None:

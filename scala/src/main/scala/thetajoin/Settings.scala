@@ -1,13 +1,37 @@
 package thetajoin
 
-import java.util.Locale
-
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
-/** One setting: its key, its default as text, what it does and who would change it. */
-final case class Setting(key: String, default: String, since: String, doc: String) {
-  def text(conf: SQLConf): String = conf.getConfString(key, default).trim
+/** One setting: its key, its default as text, what it does and who would change it, and what its text is read as. */
+final case class Setting[A](
+    key: String,
+    default: String,
+    since: String,
+    doc: String,
+    kind: SettingKind[A]
+) {
+  def in(conf: SQLConf): A = read(conf.getConfString(key, default))
+
+  def read(text: String): A =
+    try kind.read(text.trim)
+    catch {
+      case _: IllegalArgumentException =>
+        throw new InvalidSettingException(key, text.trim, kind.expected)
+    }
+}
+
+sealed abstract class SettingKind[A](val expected: String, val read: String => A)
+
+object SettingKind {
+  case object Switch extends SettingKind[Boolean]("true or false", _.toBoolean)
+  case object Bytes
+      extends SettingKind[Long]("a size such as 512m or 2g", JavaUtils.byteStringAsBytes(_))
+  case object Names
+      extends SettingKind[Seq[String]](
+        "names between commas",
+        _.split(',').toSeq.map(_.trim).filter(_.nonEmpty)
+      )
 }
 
 /** A setting whose value can't be read. It reaches the user: a typo must not silently change a plan. */
@@ -19,31 +43,34 @@ final class InvalidSettingException(setting: String, value: String, expected: St
 
 /** Every setting. All can be changed at run time with SET, and are read when a join is planned or starts. */
 object Settings {
-  val Enabled: Setting = Setting(
+  val Enabled: Setting[Boolean] = Setting(
     "spark.thetajoin.enabled",
     "true",
     "0.1.0",
-    "Whether joins are planned by thetajoin. false gives Spark's own plans exactly; change it to compare the two."
+    "Whether joins are planned by thetajoin. false gives Spark's own plans exactly; change it to compare the two.",
+    SettingKind.Switch
   )
 
-  val Accelerators: Setting = Setting(
+  val Accelerators: Setting[Seq[String]] = Setting(
     "spark.thetajoin.accelerators",
     "",
     "0.1.0",
     "Comma-separated class names of further accelerators, each a thetajoin.accelerator.Accelerator with a " +
-      "constructor without arguments. Those registered as Java services are found without it."
+      "constructor without arguments. Those registered as Java services are found without it.",
+    SettingKind.Names
   )
 
-  val BroadcastMaxBytes: Setting = Setting(
+  val BroadcastMaxBytes: Setting[Long] = Setting(
     "spark.thetajoin.broadcast.maxBytes",
     "256m",
     "0.1.0",
     "The largest estimated build side that is broadcast in place of a Cartesian product. Raise it where " +
       "executors have memory to spare, lower it where they run short. A join that Spark itself can only " +
-      "run as a broadcast nested loop is not subject to it."
+      "run as a broadcast nested loop is not subject to it.",
+    SettingKind.Bytes
   )
 
-  val SortProbeMinIndexBytes: Setting = Setting(
+  val SortProbeMinIndexBytes: Setting[Long] = Setting(
     "spark.thetajoin.sortProbe.minIndexBytes",
     "4k",
     "0.1.0",
@@ -51,29 +78,32 @@ object Settings {
       "neighbours read neighbouring memory: if there may be more than 100,000 probe rows, some key has several build rows " +
       "and, below 4 MiB of index, pairs come out, a probe row is narrow, and a key has 64 build rows or more on average. A " +
       "batch of which few rows have their key in the index stays as it is. 0 ignores all else; a size that no index has, " +
-      "such as 1p, sorts never, which keeps the order of probe rows within a partition."
+      "such as 1p, sorts never, which keeps the order of probe rows within a partition.",
+    SettingKind.Bytes
   )
 
-  val ReplicateMaxBuildBytes: Setting = Setting(
+  val ReplicateMaxBuildBytes: Setting[Long] = Setting(
     "spark.thetajoin.replicate.maxBuildBytes",
     "4m",
     "0.1.0",
     "Up to how many bytes of files the right side of a semi, anti or mark join on equal keys may have for each executor to read it by itself, in " +
       "place of a broadcast, which is a job of its own. There may be four files, and the left side is a table of files too, of 128 MiB at most. " +
-      "0 always broadcasts."
+      "0 always broadcasts.",
+    SettingKind.Bytes
   )
 
-  val ShuffleMaxPartitionBytes: Setting = Setting(
+  val ShuffleMaxPartitionBytes: Setting[Long] = Setting(
     "spark.thetajoin.shuffle.maxPartitionBytes",
     "128m",
     "0.1.0",
     "The most bytes of build rows that a partition may have where both sides of a join with equal keys are large: by " +
       "estimate, and under adaptive execution by what the shuffle has written. To build its index takes up to three times " +
       "that in a task. Above it Spark's sorted join is kept, which can spill; more shuffle partitions make them smaller. " +
-      "Lower it where executors run short of memory; 0 leaves all such joins to Spark."
+      "Lower it where executors run short of memory; 0 leaves all such joins to Spark.",
+    SettingKind.Bytes
   )
 
-  val written: Seq[Setting] =
+  val written: Seq[Setting[_]] =
     Seq(
       Enabled,
       Accelerators,
@@ -84,31 +114,11 @@ object Settings {
     )
 
   /** The switch of one accelerator, derived from its id. */
-  def acceleratorEnabled(id: String): Setting = Setting(
+  def acceleratorEnabled(id: String): Setting[Boolean] = Setting(
     s"spark.thetajoin.accelerator.$id.enabled",
     "true",
     "0.1.0",
-    s"Whether the $id accelerator may be chosen. Switch it off to compare plans or to step around a defect."
+    s"Whether the $id accelerator may be chosen. Switch it off to compare plans or to step around a defect.",
+    SettingKind.Switch
   )
-
-  def boolean(setting: Setting, conf: SQLConf): Boolean = {
-    val text = setting.text(conf)
-    text.toLowerCase(Locale.ROOT) match {
-      case "true" => true
-      case "false" => false
-      case _ => throw new InvalidSettingException(setting.key, text, "true or false")
-    }
-  }
-
-  def bytes(setting: Setting, conf: SQLConf): Long = {
-    val text = setting.text(conf)
-    try JavaUtils.byteStringAsBytes(text)
-    catch {
-      case _: NumberFormatException =>
-        throw new InvalidSettingException(setting.key, text, "a size such as 512m or 2g")
-    }
-  }
-
-  def names(setting: Setting, conf: SQLConf): Seq[String] =
-    setting.text(conf).split(',').toSeq.map(_.trim).filter(_.nonEmpty)
 }

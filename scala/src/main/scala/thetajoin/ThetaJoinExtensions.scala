@@ -1,9 +1,12 @@
 package thetajoin
 
+import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.thetabridge.SettingEntries
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
+import thetajoin.accelerator.Registry
 import thetajoin.exec.{
   BoundScans,
   IsolateProbe,
@@ -17,6 +20,10 @@ import thetajoin.report.ExplainFunction
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    Registry.settings.foreach { setting =>
+      checkConfigured(setting)
+      register(setting)
+    }
     extensions.injectHintResolutionRule(_ => ResolveThetaHints)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)
     extensions.injectColumnar(_ =>
@@ -28,4 +35,20 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)
     extensions.injectTableFunction(ExplainFunction.description)
   }
+
+  /** Of a wrong value among these Spark itself would only say that no session can be made. */
+  private def checkConfigured(setting: Setting[_]): Unit =
+    Option(SparkEnv.get).flatMap(_.conf.getOption(setting.key)).foreach(setting.read(_))
+
+  private def register(setting: Setting[_]): Unit =
+    SettingEntries.register(
+      setting.key,
+      setting.default,
+      setting.since,
+      setting.doc,
+      text => {
+        setting.read(text)
+        text
+      }
+    )
 }

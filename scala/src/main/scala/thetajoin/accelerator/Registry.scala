@@ -9,11 +9,11 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.internal.SQLConf
 
-import thetajoin.Settings
 import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.interval.IntervalAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
+import thetajoin.{Setting, Settings}
 
 /** A class named in `spark.thetajoin.accelerators` that can't be used. */
 final class InvalidAcceleratorException(name: String, why: String, cause: Throwable)
@@ -33,9 +33,13 @@ object Registry {
     NestedLoopAccelerator
   )
 
+  /** Those that are known without a session: of an accelerator that is not built in, the switch has no default but that of all. */
+  val settings: Seq[Setting[_]] =
+    Settings.written ++ builtIn.map(a => Settings.acceleratorEnabled(a.id))
+
   /** Built-in accelerators, those registered as services, then those named by configuration; an id counts once. */
   def accelerators(conf: SQLConf): Seq[Accelerator] = {
-    val named = Settings.names(Settings.Accelerators, conf).map(load)
+    val named = Settings.Accelerators.in(conf).map(load)
     (builtIn ++ services() ++ named).distinctBy(_.id)
   }
 

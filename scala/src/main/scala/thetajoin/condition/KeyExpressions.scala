@@ -23,6 +23,10 @@ final case class BoundedSum(children: Seq[Expression], negative: Seq[Boolean], l
     extends Expression {
   override def dataType: DataType = LongType
   override def nullable: Boolean = children.exists(_.nullable)
+  override def toString: String =
+    children.zip(negative).map { case (term, isNegative) =>
+      if (isNegative) s"- $term" else s"+ $term"
+    }.mkString(" ").stripPrefix("+ ")
   override def foldable: Boolean = false
 
   override def eval(input: InternalRow): Any = {
@@ -70,6 +74,7 @@ final case class BoundedSum(children: Seq[Expression], negative: Seq[Boolean], l
  */
 final case class OrderedLong(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType
+  override def toString: String = child.toString
   override def nullIntolerant: Boolean = true
 
   override protected def nullSafeEval(value: Any): Any = (value: @unchecked) match {
@@ -122,6 +127,7 @@ object OrderedLong {
 final case class PackedLong(children: Seq[Expression], bits: Seq[Int]) extends Expression {
   override def dataType: DataType = LongType
   override def nullable: Boolean = children.exists(_.nullable)
+  override def toString: String = children.mkString("(", ", ", ")")
   override def foldable: Boolean = false
 
   override def eval(input: InternalRow): Any = {

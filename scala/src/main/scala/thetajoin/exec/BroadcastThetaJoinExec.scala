@@ -248,7 +248,7 @@ final class BroadcastThetaJoinExec(
     else None
 
   private def paysToSort(relation: ThetaRelation): Boolean = {
-    val least = Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
+    val least = Settings.SortProbeMinIndexBytes.in(conf)
     val bytes = relation.index.bytes
     def isSoonSorted = probe.output.forall(a => RowStore.isFlat(a.dataType)) &&
       probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes

@@ -63,6 +63,10 @@ final case class ThetaBroadcastMode(
     builder.result()
   }
 
+  /** What a reader of EXPLAIN and of the SQL tab needs of it. */
+  override def toString: String =
+    s"ThetaBroadcastMode($accelerator, ${keys.mkString("[", ", ", "]")})"
+
   override lazy val canonicalized: ThetaBroadcastMode =
     copy(
       keys = keys.map(_.canonicalized),

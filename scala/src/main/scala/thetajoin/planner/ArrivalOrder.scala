@@ -1,7 +1,7 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions.RowNumber
-import org.apache.spark.sql.catalyst.plans.logical.{Join, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Sort, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 /**
@@ -14,12 +14,20 @@ private[thetajoin] object ArrivalOrder {
 
   def mark(window: Window): Unit =
     if (window.orderSpec.isEmpty && numbersRows(window))
-      window.child.foreach {
+      markJoins(window.child)
+
+  def mattersTo(join: Join): Boolean = join.getTagValue(matters).isDefined
+
+  /** Above a sort rows come in its order: Spark keeps an ORDER BY of columns that are not selected below the window. */
+  private def markJoins(plan: LogicalPlan): Unit = plan match {
+    case sort: Sort if sort.global =>
+    case _ =>
+      plan match {
         case join: Join => join.setTagValue(matters, ())
         case _ =>
       }
-
-  def mattersTo(join: Join): Boolean = join.getTagValue(matters).isDefined
+      plan.children.foreach(markJoins)
+  }
 
   private def numbersRows(window: Window): Boolean =
     window.windowExpressions.exists(_.exists(_.isInstanceOf[RowNumber]))

@@ -68,7 +68,7 @@ private[thetajoin] object BuildSides {
   }
 
   private def bySize(join: Join, conf: SQLConf): Either[Reason, BuildSide] = {
-    val limit = Settings.bytes(Settings.BroadcastMaxBytes, conf)
+    val limit = Settings.BroadcastMaxBytes.in(conf)
     val side = preferred(join)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
     val isForced = ThetaHint.isForced(join)

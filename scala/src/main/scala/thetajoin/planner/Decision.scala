@@ -14,6 +14,7 @@ final case class Decision(outcome: Either[Reason, Choice], losers: Seq[Loser] = 
 
 final case class Loser(accelerator: String, reason: Reason) {
   override def toString: String = s"$accelerator, ${reason.code.name}: ${reason.what}"
+  def advice: String = s"$this. ${reason.remedy}"
 }
 
 /** How the rows of both sides come to meet. */

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.unsafe.types.UTF8String
 
+import thetajoin.Settings
 import thetajoin.accelerator.Registry
 
 /**
@@ -79,7 +80,7 @@ object ResolveThetaHints extends Rule[LogicalPlan] with SQLConfHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case hint: UnresolvedHint if ThetaHint.all.contains(hint.name.toUpperCase(Locale.ROOT)) =>
-      resolved(hint)
+      if (Settings.Enabled.in(conf)) resolved(hint) else hint.child
   }
 
   private def resolved(hint: UnresolvedHint): LogicalPlan = {
@@ -91,14 +92,33 @@ object ResolveThetaHints extends Rule[LogicalPlan] with SQLConfHelper {
       others.partition(word => word.size == 1 && known.contains(word.head))
     if (unknown.nonEmpty)
       conf.hintErrorHandler.hintRelationsNotFound(hint.name, hint.parameters, unknown.toSet)
+    val block = HintNotes.on(hint.child, unused(name, hint.parameters, unknown))
     val accelerator = ofAccelerators.headOption.map(_.head)
     val forces = name == ThetaHint.Use && (ofRelations.nonEmpty || accelerator.nonEmpty)
     val info = new ThetaHint(name, accelerator, forces)
-    if (ofRelations.nonEmpty) onRelations(hint.child, ofRelations, info)
-    else if (unknown.nonEmpty) hint.child
+    if (ofRelations.nonEmpty) onRelations(block, ofRelations, info)
+    else if (unknown.nonEmpty) block
     // A DataFrame's own hint is on the DataFrame as a side.
-    else if (hint.child.resolved) hinted(hint.child, info)
-    else onBlock(hint.child, info)
+    else if (block.resolved) hinted(block, info)
+    else onBlock(block, info)
+  }
+
+  /** Notes of what a hint says in vain. */
+  private def unused(
+      name: String,
+      parameters: Seq[Any],
+      unknown: Seq[Seq[String]]
+  ): Seq[String] = {
+    val named = if (name == ThetaHint.Use) "no relation of its block and no accelerator"
+    else "no relation of its block"
+    val words = unknown.map(_.mkString(".")) ++
+      parameters.filter(p => name != ThetaHint.Range && this.named(p).isEmpty).map(shown)
+    words.map(word => s"$word in the hint $name is not used: it names $named")
+  }
+
+  private def shown(parameter: Any): String = parameter match {
+    case e: Expression => e.sql
+    case other => other.toString
   }
 
   /** A bin's width is a number, and no name. */

@@ -54,7 +54,7 @@ object Planner {
     if (resumes) None
     else if (ThetaHint.of(join).exists(_.forbids))
       Some(ReasonCode.Hinted(ThetaHint.Never))
-    else if (!Settings.boolean(Settings.Enabled, conf))
+    else if (!Settings.Enabled.in(conf))
       Some(ReasonCode.Disabled(s"${Settings.Enabled.key}=false"))
     else if (join.isStreaming) Some(ReasonCode.Streaming())
     else if (JoinRole.of(join.joinType, BuildRight).isEmpty)
@@ -96,6 +96,9 @@ object Planner {
         val chosen = choice(join, shape, placement, role, best, offer)
         if (suits(chosen, shape)) Decision(Right(chosen), refused)
         else Decision(Left(EquiBuildSides.equiKeys(join)), refused)
+      case _ if hints.exists(_.accelerator.nonEmpty) =>
+        val named = refused.filter(loser => hints.exists(_.accelerator.contains(loser.accelerator)))
+        Decision(Left(ReasonCode.HintedAccelerator(named.mkString("; "))), refused)
       case _ if shape.equiKeys.nonEmpty => Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
     }
@@ -111,7 +114,7 @@ object Planner {
   ): Either[Reason, Offer] = {
     val side = placement.buildSide
     val switch = Settings.acceleratorEnabled(accelerator.id)
-    if (!Settings.boolean(switch, conf))
+    if (!switch.in(conf))
       Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
     else if (hints.exists(_.accelerator.exists(_ != accelerator.id)))
       Left(ReasonCode.Hinted(hints.map(_.toString).distinct.mkString(" ")))
@@ -181,7 +184,7 @@ object Planner {
 
   private def sortsProbe(estimate: Estimate, offer: Offer, conf: SQLConf): Boolean = {
     val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
-    val leastBytes = Settings.bytes(Settings.SortProbeMinIndexBytes, conf)
+    val leastBytes = Settings.SortProbeMinIndexBytes.in(conf)
     def mayBe(estimated: BigInt, rows: Long) = estimated * Compression >= rows
     bounds.nonEmpty && bounds.forall(_.dataType == LongType) && (leastBytes == 0 ||
       mayBe(estimate.buildRows, leastBytes / IndexBytesPerRow) &&

@@ -23,7 +23,7 @@ private[planner] object Replication {
 
   /** Whether that takes less time than a job for a broadcast, and gives the same rows each time. */
   private def pays(join: Join, conf: SQLConf): Boolean = {
-    val mostBytes = Settings.bytes(Settings.ReplicateMaxBuildBytes, conf)
+    val mostBytes = Settings.ReplicateMaxBuildBytes.in(conf)
     // A stage that reads a shuffle must read nothing else for adaptive execution to merge its small partitions.
     mostBytes > 0 && files(join.left, _ => true).exists(_.sizeInBytes <= MostProbeBytes) &&
     files(join.right, isRepeatable).exists { index =>

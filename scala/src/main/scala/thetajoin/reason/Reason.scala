@@ -45,13 +45,13 @@ object ReasonCode {
       extends ReasonCode(
         "DISABLED",
         "The extension is switched off",
-        "SET spark.thetajoin.enabled=true."
+        "SET spark.thetajoin.enabled=true, and make the DataFrame anew."
       )
   case object EquiKeys
       extends ReasonCode(
         "EQUI_KEYS",
         "The condition has equality keys, which Spark's hash and sort-merge joins use",
-        "Nothing to do unless each key has very many rows on both sides."
+        "Nothing to do. The hint THETA_JOIN(t), where t is a side of the join, asks for an index on the keys all the same."
       )
   case object FileOfRow
       extends ReasonCode(
@@ -62,8 +62,14 @@ object ReasonCode {
   case object Hinted
       extends ReasonCode(
         "HINTED",
-        "A hint asks for another join",
-        "Remove the hint, or the accelerator that it names."
+        "A hint asks for another join or accelerator",
+        "Remove the hint."
+      )
+  case object HintedAccelerator
+      extends ReasonCode(
+        "HINTED_ACCELERATOR",
+        "The accelerator that a hint names does not serve this join",
+        "Name another accelerator in the hint, or none."
       )
   case object KeyCollation
       extends ReasonCode(
@@ -86,7 +92,7 @@ object ReasonCode {
   case object NoAccelerator
       extends ReasonCode(
         "NO_ACCELERATOR",
-        "No accelerator serves this join",
+        "No accelerator that is switched on serves this join",
         "Enable the nestedloop accelerator, which serves every condition."
       )
   case object NoComparison
@@ -119,11 +125,23 @@ object ReasonCode {
         "Spark runs this NOT IN as a null-aware hash join",
         "Nothing to do."
       )
+  case object OtherOperator
+      extends ReasonCode(
+        "OTHER_OPERATOR",
+        "Spark runs an operator of its own here, for which there is no accelerator",
+        "Nothing to do."
+      )
   case object PartitionTooLarge
       extends ReasonCode(
         "PARTITION_TOO_LARGE",
         "Both sides are large, and so are partitions by the equal keys of the side to build",
         "Raise spark.sql.shuffle.partitions, or spark.thetajoin.shuffle.maxPartitionBytes if executors have the memory."
+      )
+  case object PlannedElsewhere
+      extends ReasonCode(
+        "PLANNED_ELSEWHERE",
+        "The join could be accelerated, but another extension or strategy has planned it",
+        "Have spark.sql.extensions name thetajoin first, and see what other strategies the session has."
       )
   case object PlanningFailed
       extends ReasonCode(
@@ -147,7 +165,7 @@ object ReasonCode {
       extends ReasonCode(
         "SUBQUERY_IN_CONDITION",
         "The condition holds a subquery",
-        "Join the subquery's result first, or compute it into a column."
+        "Join the subquery's result first, or compute it into a column of a side."
       )
   case object UnsupportedJoinType
       extends ReasonCode(
@@ -165,6 +183,7 @@ object ReasonCode {
     EquiKeys,
     FileOfRow,
     Hinted,
+    HintedAccelerator,
     KeyCollation,
     KeyType,
     MissingColumn,
@@ -174,7 +193,9 @@ object ReasonCode {
     NoSecondComparison,
     Nondeterministic,
     NullAwareAnti,
+    OtherOperator,
     PartitionTooLarge,
+    PlannedElsewhere,
     PlanningFailed,
     PythonUdf,
     Streaming,

@@ -2,10 +2,19 @@ package thetajoin.report
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Command,
+  CompoundPlanStatement,
+  ExecutableDuringAnalysis,
+  InsertIntoDir,
+  LocalRelation,
+  LogicalPlan,
+  ParsedStatement
+}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, InternalRow}
+import org.apache.spark.sql.execution.CommandExecutionMode
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -60,9 +69,29 @@ object ExplainFunction {
     }
     val state =
       SparkSession.active.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState
-    val plan = state.executePlan(state.sqlParser.parsePlan(query)).executedPlan
-    LocalRelation(DataTypeUtils.toAttributes(schema), JoinReport.of(plan).map(row))
+    val parsed = state.sqlParser.parsePlan(query)
+    requireQuery(parsed)
+    val execution = state.executePlan(parsed, CommandExecutionMode.SKIP)
+    requireQuery(execution.analyzed)
+    LocalRelation(
+      DataTypeUtils.toAttributes(schema),
+      JoinReport.of(execution.executedPlan).map(row)
+    )
   }
+
+  /**
+   * Nothing may run that is only to be explained. Analysis itself runs scripts, CALL and EXECUTE IMMEDIATE, so that the parsed plan is
+   * looked at; the name of what IDENTIFIER(...) stands in is known once it is analysed.
+   */
+  private def requireQuery(plan: LogicalPlan): Unit =
+    plan.find {
+      case _: Command | _: ParsedStatement | _: InsertIntoDir => true
+      case _: CompoundPlanStatement | _: ExecutableDuringAnalysis => true
+      // Its class has another name from Spark 4.1 on.
+      case other => other.nodeName.contains("ExecuteImmediate")
+    }.foreach { statement =>
+      throw new InvalidExplainException(s"it is no query and was not run: ${statement.nodeName}")
+    }
 
   private def row(report: JoinReport): InternalRow = {
     val (ours, reason) = (report.outcome.toOption, report.outcome.left.toOption)
@@ -81,7 +110,7 @@ object ExplainFunction {
       reason.map(r => text(r.code.name)).orNull,
       reason.map(r => text(r.what)).orNull,
       reason.map(r => text(r.remedy)).orNull,
-      texts(report.passedOver.map(_.toString)),
+      texts(report.passedOver.map(_.advice)),
       texts(report.notes)
     )
   }

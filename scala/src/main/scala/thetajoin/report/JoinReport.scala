@@ -14,7 +14,7 @@ import thetajoin.reason.{Reason, ReasonCode}
 /**
  * What became of one join of a plan: accelerated by what, or why not.
  *
- * @param passedOver the accelerators that would not serve it, with their reasons
+ * @param passedOver the accelerators that would not serve it, with their reasons; none if an index does
  * @param notes what else there is to know, for example of a hint
  */
 final case class JoinReport(
@@ -38,7 +38,7 @@ final case class JoinReport(
            |    reason: ${reason.what}
            |    remedy: ${reason.remedy}""".stripMargin
     }
-    told + passedOver.map(loser => s"\n    passed over: $loser").mkString +
+    told + passedOver.map(loser => s"\n    passed over: ${loser.advice}").mkString +
       notes.map(note => s"\n    note: $note").mkString
   }
 
@@ -62,7 +62,16 @@ final case class Acceleration(
     residual: Seq[String],
     estimate: Option[Estimate],
     seen: Option[Seen]
-)
+) {
+
+  /** Says that the index answers nothing of the condition, if there is one that is tested on each pair. */
+  def comparedPairs: Option[String] =
+    if (index.nonEmpty || residual.isEmpty) None
+    else {
+      val pairs = estimate.map(e => s", ${e.buildRows * e.probeRows} by estimate").mkString
+      Some(s"all pairs of rows are compared one by one$pairs: no index serves the condition")
+    }
+}
 
 /**
  * @param indexRows rows that the index is over
@@ -72,11 +81,14 @@ final case class Seen(indexRows: Long, candidates: Long, matches: Long)
 
 object JoinReport extends AdaptiveSparkPlanHelper {
 
-  /** A report for each join of the plan and its subqueries, from the top down. */
-  def of(plan: SparkPlan): Seq[JoinReport] =
-    collectWithSubqueries(plan) { case join: BaseJoinExec => join }
+  /** A report for each join of the plan and its subqueries, from the top down. What is about the query is told at its first join. */
+  def of(plan: SparkPlan): Seq[JoinReport] = {
+    val reports = collectWithSubqueries(plan) { case join: BaseJoinExec => join }
       .zipWithIndex
       .map { case (join, i) => report(i + 1, join) }
+    lazy val notes = QueryNotes.of(collectWithSubqueries(plan) { case node => node }, plan.conf)
+    reports.take(1).map(first => first.copy(notes = first.notes ++ notes)) ++ reports.drop(1)
+  }
 
   private def report(number: Int, exec: BaseJoinExec): JoinReport = {
     val logical = exec.logicalLink.collect { case j: Join => j }
@@ -84,18 +96,19 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       case ours: ThetaJoinExec => ours.condition
       case _ => logical.flatMap(_.condition).orElse(exec.condition)
     }
-    val decision = logical.map(ThetaJoinStrategy.decision).getOrElse(unknown)
+    val decision = logical.map(ThetaJoinStrategy.decision).getOrElse(noJoin(exec))
     val outcome = exec match {
       case ours: ThetaJoinExec => Right(acceleration(ours, decision.chosen.map(_.estimate)))
-      case _ => Left(decision.outcome.left.getOrElse(otherSettings))
+      case _ => Left(decision.outcome.left.getOrElse(ReasonCode.PlannedElsewhere()))
     }
+    val ofPairs = outcome.toOption.flatMap(_.comparedPairs)
     JoinReport(
       number,
       exec.joinType.toString,
       condition.map(sql).getOrElse("true"),
       outcome,
-      decision.losers,
-      logical.toSeq.flatMap(ThetaHint.of).flatMap(_.note).distinct
+      if (outcome.isLeft || ofPairs.nonEmpty) decision.losers else Nil,
+      ofPairs.toSeq ++ logical.toSeq.flatMap(ThetaHint.of).flatMap(_.note).distinct
     )
   }
 
@@ -121,12 +134,8 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       ))
   }
 
-  private def unknown: Decision = Decision(
-    Left(ReasonCode.NoAccelerator("Spark made this node of another operator"))
-  )
-
-  private def otherSettings: Reason =
-    ReasonCode.NoAccelerator("the plan was made under other settings")
+  private def noJoin(exec: BaseJoinExec): Decision =
+    Decision(Left(ReasonCode.OtherOperator(exec.nodeName)))
 
   private def sql(e: Expression): String = e.sql
 }
