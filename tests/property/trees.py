@@ -20,16 +20,9 @@ from values import FLOATS, Family, Table
 
 COLUMNS = ("id", "x", "y", "n")
 OUTER = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
-EXISTENCE = (
-    "LEFT SEMI JOIN",
-    "LEFT ANTI JOIN",
-    "EXISTS",
-    "NOT EXISTS",
-    "IN",
-    "NOT IN",
-    "MARK",
-    "MARK OR",
-)
+SEMI = ("LEFT SEMI JOIN", "LEFT ANTI JOIN")
+MEMBERSHIP = ("IN", "NOT IN")
+EXISTENCE = (*SEMI, *MEMBERSHIP, "EXISTS", "NOT EXISTS", "MARK", "MARK OR")
 SET_OPERATIONS = ("UNION ALL", "UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 BETWEEN = ("filter", "distinct", "group", "total", "set", "set", "window", "scalar")
 OUTPUTS = ("numbers", "all", "sums", "groups", "distinct", "limit")
@@ -172,69 +165,54 @@ class Trees:
 
     def join(self, left: Relation, right: Relation) -> Relation:
         kind = self.one_of(*OUTER, *EXISTENCE)
-        conjuncts = [self.condition(left, right)]
-        if kind not in ("IN", "NOT IN") or self.draw(st.booleans()):
-            conjuncts += self.draw(st.lists(st.deferred(lambda: self.conditions(left, right)), max_size=2))  # fmt: skip
-        condition = " AND ".join(c.sql for c in conjuncts)
+        at_least = 0 if kind in MEMBERSHIP else 1
+        conjuncts = self.draw(st.lists(self.conditions(left, right), min_size=at_least, max_size=3))
+        condition = " AND ".join(c.sql for c in conjuncts) or "true"
         portable = left.portable and right.portable and all(c.portable for c in conjuncts)
+        form = self.outer if kind in OUTER else self.existence
+        return replace(form(kind, left, right, condition), portable=portable)
+
+    def outer(self, kind: str, left: Relation, right: Relation, condition: str) -> Relation:
         l, r = next(self.prefixes), next(self.prefixes)  # noqa: E741
-        if kind in OUTER:
-            hint = self.one_of("", "", f"/*+ BROADCAST({l}) */ ", f"/*+ BROADCAST({r}) */ ")
-            numbers = left.numbers + right.numbers
+        hint = self.one_of("", "", f"/*+ BROADCAST({l}) */ ", f"/*+ BROADCAST({r}) */ ")
+        sides, numbers = left.sides + right.sides, left.numbers + right.numbers
+        form = "SELECT {}* FROM ({}) AS {} {} ({}) AS {} ON {}".format
+        spark = form(hint, left.spark, l, kind, right.spark, r, condition)
+        duckdb = form("", left.duckdb, l, kind, right.duckdb, r, condition)
+        return Relation(spark, duckdb, sides, numbers)
 
-            def text(l_sql: str, r_sql: str, hint: str) -> str:
-                return (
-                    f"SELECT {hint}* FROM ({l_sql}) AS {l} {kind} ({r_sql}) AS {r} ON {condition}"
-                )
-
-            return Relation(
-                text(left.spark, right.spark, hint),
-                text(left.duckdb, right.duckdb, ""),
-                left.sides + right.sides,
-                numbers,
-                portable,
-            )
-        inner, outer = f"{self.side(left).name}_n", f"{self.side(right).name}_n"
+    def existence(self, kind: str, left: Relation, right: Relation, condition: str) -> Relation:
+        """Rows of the left by whether, or with a column that says whether, they have a match."""
+        l, r, mark = (next(self.prefixes) for _ in range(3))  # noqa: E741
+        member, members = f"{self.side(left).name}_n", f"{self.side(right).name}_n"
+        matches = f"FROM ({right.spark}) AS {r} WHERE {condition}"
+        if kind in MEMBERSHIP:
+            asked = f"{member} {kind} (SELECT {members} {matches})"
+        else:
+            asked = f"{'NOT ' * (kind == 'NOT EXISTS')}EXISTS (SELECT 1 {matches})"
         # DuckDB 2.0 forgets matches of a semi join on inequalities beside another predicate: it is to count them.
         equal = {
-            "IN": f" AND {inner} = {outer}",
-            "NOT IN": f" AND coalesce({inner} = {outer}, true)",
+            "IN": f" AND {member} = {members}",
+            "NOT IN": f" AND coalesce({member} = {members}, true)",
         }
-        count = (
-            f"(SELECT count(*) FROM ({right.duckdb}) AS {r} WHERE {condition}{equal.get(kind, '')})"
-        )
-        met = (
-            f"{count} = 0" if kind in ("LEFT ANTI JOIN", "NOT EXISTS", "NOT IN") else f"{count} > 0"
-        )
-        asked = f"EXISTS (SELECT 1 FROM ({right.spark}) AS {r} WHERE {condition})"
-        if kind in equal:
-            asked = f"{inner} {kind} (SELECT {outer} FROM ({right.spark}) AS {r} WHERE {condition})"
-        elif kind == "NOT EXISTS":
-            asked = f"NOT {asked}"
-        numbers = left.numbers
+        counted = f"FROM ({right.duckdb}) AS {r} WHERE {condition}{equal.get(kind, '')}"
+        wanted = "= 0" if kind in ("LEFT ANTI JOIN", "NOT EXISTS", "NOT IN") else "> 0"
+        counted = f"(SELECT count(*) {counted}) {wanted}"
+        form, numbers = f"SELECT * FROM ({{}}) AS {l} WHERE {{}}", left.numbers
         if kind == "MARK":
-            mark = next(self.prefixes)
+            form = f"SELECT *, CASE WHEN {{1}} THEN 1 ELSE 0 END AS {mark} FROM ({{0}}) AS {l}"
             numbers += (mark,)
-            form = (
-                f"SELECT *, CASE WHEN {{asked}} THEN 1 ELSE 0 END AS {mark} FROM ({{left}}) AS {l}"
-            )
-        else:
-            form = f"SELECT * FROM ({{left}}) AS {l} WHERE {{asked}}"
-        if kind == "MARK OR":
-            form += f" OR {inner} = 1"
-        spark = form.format(left=left.spark, asked=asked)
-        if kind in EXISTENCE[:2]:
+        elif kind == "MARK OR":
+            form += f" OR {member} = 1"
+        spark = form.format(left.spark, asked)
+        if kind in SEMI:
             spark = (
                 f"SELECT * FROM ({left.spark}) AS {l} {kind} ({right.spark}) AS {r} ON {condition}"
             )
-        duckdb = form.format(left=left.duckdb, asked=met)
-        return Relation(spark, duckdb, left.sides, numbers, portable)
+        return Relation(spark, form.format(left.duckdb, counted), left.sides, numbers)
 
     def side(self, relation: Relation) -> Table:
         return self.draw(st.sampled_from(relation.sides))
-
-    def condition(self, left: Relation, right: Relation) -> Condition:
-        return self.draw(self.conditions(left, right))
 
     def conditions(self, left: Relation, right: Relation) -> st.SearchStrategy[Condition]:
         """Predicates over a table of the left and a table of the right; some over one of them."""
