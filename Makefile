@@ -31,7 +31,7 @@ PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python 
 PART := tools/part.sh
 # Tests spend most of their time compiling code that runs once: one compiler does.
 QUICK_JAVA := JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-SCALA_CHECKS := scalafmtSbtCheck scalafmtCheckAll "scalafixAll --check" Test/compile
+SCALA_CHECKS := scalafmtSbtCheck scalafmtCheckAll Test/compile "scalafixAll --check"
 
 .PHONY: $(PARTS)
 
