@@ -6,12 +6,16 @@ EXAMPLE_JAR := tests/example-accelerator/target/example-accelerator.jar
 PACKAGED_JAR := python/src/thetajoin/jars/thetajoin.jar
 WHEEL := dist/thetajoin-0.1.0-py3-none-any.whl
 OTHER_SPARKS := 4.0.5 4.1.4 4.2.1
+# What each of them runs of the fast SQL tests, beside the first case of every file.
+SHARE_4.0.5 := 1/3
+SHARE_4.1.4 := 2/3
+SHARE_4.2.1 := 3/3
 SCALA := build.sbt $(wildcard project/*.sbt project/build.properties) $(shell find scala/src/main -type f)
 PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-scala test-fast test-python-fast test-sparks test-suites link check fmt docs wheel bench bench-existence bench-range clean
+.PHONY: help setup demo test test-all test-fast test-scala test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,15 +26,46 @@ setup: .venv/.complete ## a .venv in which thetajoin and the newest Spark import
 demo: .venv/.complete ## joins on real flights, weather and address ranges, with the extension off and on
 	$(PYTHON) -m demo
 
-test: .venv/.complete check $(EXAMPLE_JAR) ## everything that is tested, as CI does it
-	$(MAKE) --no-print-directory test-scala
-	$(PYTHON) -m pytest
-	$(MAKE) --no-print-directory test-sparks test-suites
+# The parts of `make test`, the long ones first. Two run at a time, and what they need is made beside them.
+PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python $(OTHER_SPARKS) link lint)
+PART := tools/part.sh
+# Tests spend most of their time compiling code that runs once: one compiler does.
+QUICK_JAVA := JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+SCALA_CHECKS := scalafmtSbtCheck scalafmtCheckAll Test/compile "scalafixAll --check"
 
-# Short runs spend most of their time compiling: one compiler does, and two test runs share the cores.
-test-fast: export JAVA_TOOL_OPTIONS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+.PHONY: $(PARTS)
+
+test: ## everything that is tested, as CI does it
+	@rm -f target/parts; start=$$SECONDS; \
+	$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(PARTS); status=$$?; \
+	cat target/parts; echo "all: $$((SECONDS - start)) s, exit code $$status"; exit $$status
+
+test-all: ## the same with all of the fast SQL tests on every supported Spark
+	@$(MAKE) --no-print-directory test $(OTHER_SPARKS:%=SHARE_%=1/1)
+
+part-scala: $(EXAMPLE_JAR)
+	@$(PART) $@ tools/sbt $(SCALA_CHECKS) test sparkSuites/run
+
+part-sql-1 part-sql-2: .venv/.complete
+	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/sql --part $(@:part-sql-%=%)/2
+
+part-property-java part-property-kryo: .venv/.complete
+	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/property --serializer $(@:part-property-%=%)
+
+part-python: .venv/.complete $(EXAMPLE_JAR)
+	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/python tests/shape
+
+$(OTHER_SPARKS:%=part-%): part-%: .venv-%/.complete $(JAR)
+	@$(QUICK_JAVA) $(PART) $@ .venv-$*/bin/python -m pytest tests/sql -m "not slow" --part $(SHARE_$*)
+
+part-link: .venv/.complete $(OTHER_SPARKS:%=.venv-%/.complete)
+	@$(PART) $@ $(MAKE) --no-print-directory link
+
+part-lint: .venv/.complete
+	@$(PART) $@ $(MAKE) --no-print-directory check-python
+
 test-fast: .venv/.complete $(EXAMPLE_JAR) ## the inner loop: under three minutes
-	@$(MAKE) --no-print-directory -j2 --output-sync=target test-scala test-python-fast
+	@$(QUICK_JAVA) $(MAKE) --no-print-directory -j2 --output-sync=target test-scala test-python-fast
 
 test-scala: .venv/.complete
 	tools/sbt test
@@ -38,22 +73,16 @@ test-scala: .venv/.complete
 test-python-fast: .venv/.complete $(EXAMPLE_JAR)
 	$(PYTHON) -m pytest -m "not slow"
 
-test-sparks: .venv/.complete link ## the SQL tests on every other supported Spark
-	@for version in $(OTHER_SPARKS); do \
-	  echo "Spark $$version"; \
-	  $$(tools/other_spark.sh $$version) -m pytest tests/sql -m "not slow" || exit 1; \
-	done
-
 test-suites: .venv/.complete ## Spark's own join suites with the extension on
 	tools/sbt sparkSuites/run
 
-link: .venv/.complete ## does the jar link against every supported Spark
-	@$(PYTHON) tools/link_check.py $(JAR) $$(for python in $(PYTHON) \
-	  $$(for version in $(OTHER_SPARKS); do tools/other_spark.sh $$version; done); do \
-	  $$python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent / "jars")'; done)
+link: .venv/.complete $(OTHER_SPARKS:%=.venv-%/.complete) ## does the jar link against every supported Spark
+	@$(PYTHON) tools/link_check.py $(JAR) $(patsubst %,%/lib/python*/site-packages/pyspark/jars,.venv $(OTHER_SPARKS:%=.venv-%))
 
-check: .venv/.complete ## formatting, linters and types
-	tools/sbt scalafmtSbtCheck scalafmtCheckAll "scalafixAll --check" Test/compile
+check: .venv/.complete check-python ## formatting, linters and types
+	tools/sbt $(SCALA_CHECKS)
+
+check-python: .venv/.complete
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy $(TYPED)
@@ -86,7 +115,12 @@ clean: ## remove what was built, but not the environments
 	@touch $@
 
 $(JAR): $(SCALA) | .venv/.tools
-	tools/sbt packageBin
+	tools/sbt packageBin example/packageBin
+	@touch $@ $(EXAMPLE_JAR)
+
+.venv-%/.complete: requirements/spark.txt
+	python3 -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check pyspark==$* -r $<
 	@touch $@
 
 $(EXAMPLE_JAR): $(JAR) $(shell find tests/example-accelerator/src -type f)

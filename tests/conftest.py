@@ -13,27 +13,42 @@ from pyspark.sql import SparkSession
 TESTS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TESTS), str(TESTS.parent / "python" / "src")]
 
-from sessions import shared_session
+from sessions import STATIC, shared_session
+
+SERIALIZERS = {
+    "java": "org.apache.spark.serializer.JavaSerializer",
+    "kryo": "org.apache.spark.serializer.KryoSerializer",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("thetajoin")
     group.addoption(
-        "--examples", type=int, help="property-test examples (2000; 30 with -m 'not slow')"
+        "--seconds", type=float, help="of each property test (120; 5 with -m 'not slow')"
     )
-    group.addoption("--seed", type=int, help="seed of the property tests (random)")
+    group.addoption("--examples", type=int, help="of each property test, in place of --seconds")
+    group.addoption("--seed", type=int, help="of the property tests (random)")
+    group.addoption(
+        "--serializer", choices=SERIALIZERS, default="java", help="spark.serializer (java)"
+    )
+    group.addoption("--part", default="1/1", help="of the SQL tests, such as 2/3 (1/1)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: left out of the fast set (-m 'not slow')")
-    if config.option.examples is None:
-        config.option.examples = 30 if "not slow" in config.option.markexpr else 2000
+    if config.option.seconds is None:
+        config.option.seconds = 5 if "not slow" in config.option.markexpr else 120
     if config.option.seed is None:
         config.option.seed = random.randrange(2**32)
+    STATIC["spark.serializer"] = SERIALIZERS[config.option.serializer]
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    return f"property tests: --examples {config.option.examples} --seed {config.option.seed}"
+    options = config.option
+    extent = (
+        f"--examples {options.examples}" if options.examples else f"--seconds {options.seconds:g}"
+    )
+    return f"property tests: {extent} --seed {options.seed} --serializer {options.serializer}"
 
 
 @pytest.fixture(scope="session")

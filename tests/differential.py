@@ -18,6 +18,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 ENABLED = "spark.thetajoin.enabled"
+ANSI = "spark.sql.ansi.enabled"
+BROADCAST_LIMIT = "spark.sql.autoBroadcastJoinThreshold"
 
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",

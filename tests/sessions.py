@@ -9,6 +9,9 @@ import tempfile
 
 from pyspark.sql import SparkSession
 
+# What a session can't change once it runs, by options of the test run.
+STATIC: dict[str, str] = {}
+
 
 @functools.cache
 def shared_session() -> SparkSession:
@@ -27,6 +30,7 @@ def shared_session() -> SparkSession:
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.local.dir": scratch,
         "spark.log.level": "OFF",
+        **STATIC,
     }
     for key, value in settings.items():
         builder = builder.config(key, value)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import duckdb
-from queries import MEMBERSHIP, Query, Row
+from queries import Query, Row
 from values import Table, Type
 
 Rows = Counter[tuple["int | None", ...]]
@@ -26,7 +26,7 @@ def whole_numbers(rows: Counter[str]) -> Rows:
 def brute_force(query: Query, left: Table, right: Table) -> Rows | None:
     """Every row meets every row. None if the query holds something that Python does not decide."""
     truths = [c.holds for c in query.conjuncts]
-    if not _decided(query) or None in truths:
+    if not query.decided or None in truths:
         return None
     ls, rs = left.python(), right.python()
     matches = [
@@ -66,11 +66,6 @@ def brute_force(query: Query, left: Table, right: Table) -> Rows | None:
     return Counter([(len(pairs), *sums)])
 
 
-def _decided(query: Query) -> bool:
-    """Whether the output is whole numbers, and IN is of one column: of several, systems differ on nulls."""
-    return query.members == "n" if query.join in MEMBERSHIP else query.output != "payload"
-
-
 def _sum(rows: list[Row], column: str) -> int | None:
     values = [row[column] for row in rows if row.get(column) is not None]
     return sum(values) if values else None
@@ -93,11 +88,11 @@ class DuckDB:
                 f"CREATE OR REPLACE TABLE {table.name} AS {plain.sql(duckdb=True)}"
             )
 
-    def rows(self, query: Query) -> Rows | None:
-        """None if the query holds something that the two systems decide differently."""
-        if not _decided(query) or not all(c.portable for c in query.conjuncts):
+    def rows(self, sql: str, portable: bool) -> Rows | None:
+        """The whole numbers that a query gives; None if the two systems decide something in it differently."""
+        if not portable:
             return None
-        found: list[tuple[Any, ...]] = self.connection.execute(query.sql(duckdb=True)).fetchall()
+        found: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
         return Counter(tuple(None if v is None else int(v) for v in row) for row in found)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from differential import ANSI, BROADCAST_LIMIT, MATRIX
 from hypothesis import strategies as st
 from values import INTEGERS, Family, Table, Type
 
@@ -224,6 +225,24 @@ def alternatives(draw: st.DrawFn, one: st.SearchStrategy[Condition]) -> Conditio
     return Condition(f"coalesce({a.sql}, {b.sql})")
 
 
+def between_sides(
+    families: tuple[Family, Family],
+    l: Table,  # noqa: E741
+    r: Table,
+    equal: int,
+) -> list[st.SearchStrategy[Condition]]:
+    """Predicates over columns of both sides, with equalities as often as is said."""
+    parts: list[st.SearchStrategy[Condition]] = []
+    for column, family, lt, rt in (("x", families[0], l.x, r.x), ("y", families[1], l.y, r.y)):
+        parts += [comparisons(column, family, lt, rt)] * 2
+        parts += [equalities(column, family, lt, rt)] * equal
+        if family.conditions:
+            parts.append(computed(column, family))
+    if families[0] is families[1]:
+        parts += [ranges(families[0], l, r)] * 3
+    return parts
+
+
 # Spark's limit of a broadcast: as it is, one that no table is below, and one that some tables are below.
 BROADCASTS = ("10m", "1b", "300b")
 
@@ -278,6 +297,21 @@ class Query:
         )
 
     @property
+    def decided(self) -> bool:
+        """Whether the output is whole numbers, and IN is of one column: of several, systems differ on nulls."""
+        return self.members == "n" if self.join in MEMBERSHIP else self.output != "payload"
+
+    @property
+    def portable(self) -> bool:
+        """Whether DuckDB must give the same rows."""
+        return self.decided and all(c.portable for c in self.conjuncts)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        ansi = str(self.ansi).lower()
+        return {**MATRIX[self.config], ANSI: ansi, BROADCAST_LIMIT: self.broadcast}
+
+    @property
     def _apart(self) -> bool:
         """Whether no two conjuncts are over the same columns. Spark may merge such, or see that they can't both hold."""
         columns = [name for c in self.conjuncts for name in "xyn" if f"l.{name}" in c.sql]
@@ -319,16 +353,9 @@ class Query:
 def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) -> Query:  # noqa: E741
     """A query over two tables. The shrunk form is a plain inner join on one comparison."""
     join = draw(st.sampled_from(JOINS))
-    parts: list[st.SearchStrategy[Condition]] = []
-    for column, family, lt, rt in (("x", families[0], l.x, r.x), ("y", families[1], l.y, r.y)):
-        parts += [comparisons(column, family, lt, rt)] * 2
-        parts += [equalities(column, family, lt, rt)] * (1 if join in JOINS[:4] else 2)
-        if family.conditions:
-            parts.append(computed(column, family))
-    if families[0] is families[1]:
-        parts += [ranges(families[0], l, r)] * 3
-    pair = st.one_of(*parts, residuals())
-    conjuncts = [draw(st.one_of(*parts, alternatives(pair)))]
+    pairs = between_sides(families, l, r, equal=1 if join in JOINS[:4] else 2)
+    pair = st.one_of(*pairs, residuals())
+    conjuncts = [draw(st.one_of(*pairs, alternatives(pair)))]
     conjuncts += draw(st.lists(st.one_of(pair, one_sided(), alternatives(pair)), max_size=3))
     if draw(st.integers(0, 19)) == 19:
         conjuncts.append(

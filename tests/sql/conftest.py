@@ -126,14 +126,20 @@ class SqlFile(pytest.File):
 
     def collect(self) -> Iterator[SqlItem]:
         self.tables, blocks = parse(self.path.read_text())
+        part, parts = (int(n) for n in self.config.option.part.split("/"))
+        number = itertools.count()
         for block in blocks:
             cases = list(block.cases())
             step = len(cases) // FAST_CASES | 1
             for index, (name, settings, expectation, query) in enumerate(cases):
+                # The parts have the cases in turn, and each has the first of every file.
+                place = next(number)
+                if place and place % parts != part - 1:
+                    continue
                 oracle: list[Outcome] = []
                 for config in configurations(index, len(cases)):
                     item = SqlItem.from_parent(self, name=f"{name}-{config}")
-                    item.prepare(block, {**MATRIX[config], **settings}, expectation, query, oracle)
+                    item.prepare(block, config, settings, expectation, query, oracle)
                     if block.slow or index % step or config != DEFAULT:
                         item.add_marker(pytest.mark.slow)
                     yield item
@@ -153,10 +159,13 @@ class SqlFile(pytest.File):
 
 
 class SqlItem(pytest.Item):
-    """One query under one configuration. Spark alone is asked once for all configurations."""
+    """One query under one configuration. Spark alone is asked once for all configurations, interpreted,
+    since to compile code for few rows takes longer than to run without."""
 
-    def prepare(self, block: Block, settings: dict[str, str], *case: Any) -> None:
-        self.block, self.settings = block, settings
+    def prepare(self, block: Block, config: str, settings: dict[str, str], *case: Any) -> None:
+        self.block = block
+        self.off = {**MATRIX["interpreted"], **settings, ENABLED: "false"}
+        self.on = {ENABLED: "true", **MATRIX[config], **settings}
         self.expectation, self.query, self.oracle = case
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -169,9 +178,9 @@ class SqlItem(pytest.Item):
         if version < self.block.since:
             pytest.skip(f"needs Spark {self.block.since}")
         if not self.oracle:
-            confs.apply({**self.settings, ENABLED: "false"})
+            confs.apply(self.off)
             self.oracle.append(execute(session, self.query))
-        confs.apply({ENABLED: "true", **self.settings})
+        confs.apply(self.on)
         got = execute(session, self.query)
         problem = check(session, self.query, self.expectation, self.oracle[0], got)
         if problem:
