@@ -17,6 +17,7 @@ import thetajoin.report.ExplainFunction
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    SparkVersions.requireSupported()
     extensions.injectHintResolutionRule(_ => ResolveThetaHints)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)
     extensions.injectColumnar(_ =>
