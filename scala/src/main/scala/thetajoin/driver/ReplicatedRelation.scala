@@ -1,10 +1,9 @@
 package thetajoin.driver
 
 import java.lang.ref.SoftReference
-import java.nio.ByteBuffer
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.SQLExecution
-import org.apache.spark.{SparkEnv, TaskContext}
 
 import thetajoin.rowstore.ThetaRelation
 
@@ -33,19 +32,10 @@ private[thetajoin] final class ReplicatedRelation(how: Array[Byte]) extends Seri
     relation
   }
 
-  private def make(): ThetaRelation = {
-    val loader = Thread.currentThread.getContextClassLoader
-    SparkEnv.get.closureSerializer.newInstance()
-      .deserialize[() => ThetaRelation](ByteBuffer.wrap(how), loader)
-      .apply()
-  }
+  private def make(): ThetaRelation = JavaBytes.read[() => ThetaRelation](how).apply()
 }
 
 private[thetajoin] object ReplicatedRelation {
-  def apply(make: () => ThetaRelation): ReplicatedRelation = {
-    val bytes = SparkEnv.get.closureSerializer.newInstance().serialize(make)
-    val how = new Array[Byte](bytes.remaining)
-    bytes.get(how)
-    new ReplicatedRelation(how)
-  }
+  def apply(make: () => ThetaRelation): ReplicatedRelation =
+    new ReplicatedRelation(JavaBytes.of(make))
 }
