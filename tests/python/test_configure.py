@@ -11,8 +11,10 @@ from typing import Any
 import pyspark
 import pytest
 import thetajoin
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from thetajoin import _inherited, _session
+from thetajoin._properties import properties
 from thetajoin._session import supports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,6 +73,135 @@ def test_what_the_submit_arguments_hold_stays(monkeypatch: pytest.MonkeyPatch) -
     arguments = f"--jars {OTHERS['spark.jars']} {confs} pyspark-shell"
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments)
     assert held(thetajoin.configure(SparkSession.Builder())) == BOTH
+
+
+OTHER = f"spark.sql.extensions={OTHERS['spark.sql.extensions']}"
+UNUSED = "spark.sql.extensions=unused.Extension"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        f"--conf {OTHER} pyspark-shell",
+        f"--conf={OTHER} pyspark-shell",
+        f"-c {OTHER} pyspark-shell",
+        f"'--conf={OTHER}' --conf='spark.a=b c' pyspark-shell",
+        f"--verbose --supervise --conf={OTHER} pyspark-shell",
+        f"--name --conf --conf={OTHER} pyspark-shell",
+        f"--name=--conf --conf {OTHER} pyspark-shell",
+        f"--conf={UNUSED} --conf={OTHER} pyspark-shell --conf={UNUSED}",
+        "--properties-file other.conf pyspark-shell",
+        "--properties-file=other.conf pyspark-shell",
+        "--properties-file 'folder of confs/other.conf' pyspark-shell",
+        f"--properties-file unused.conf --conf={OTHER} pyspark-shell",
+        "--properties-file unused.conf --properties-file=other.conf pyspark-shell",
+        "--properties-file=empty.conf --load-spark-defaults pyspark-shell",
+        "--load-spark-defaults --properties-file=other.conf pyspark-shell",
+    ],
+)
+def test_an_extension_is_kept_however_spark_submit_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder of confs").mkdir()
+    for file, line in (
+        ("other.conf", OTHER),
+        ("folder of confs/other.conf", OTHER),
+        ("unused.conf", UNUSED),
+        ("empty.conf", ""),
+        ("spark-defaults.conf", OTHER if "empty.conf" in arguments else UNUSED),
+    ):
+        Path(file).write_text(line)
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments)
+    extensions = held(thetajoin.configure(SparkSession.Builder()))["spark.sql.extensions"]
+    assert extensions == BOTH["spark.sql.extensions"]
+
+
+def test_a_properties_file_takes_the_place_of_the_defaults(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(UNUSED)
+    (tmp_path / "empty.conf").touch()
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--properties-file {tmp_path}/empty.conf -")
+    assert held(thetajoin.configure(SparkSession.Builder())) == OURS
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--jars=/lib/other.jar --conf spark.jars=/no.jar pyspark-shell",
+        "--conf=spark.jars=/lib/other.jar --packages a:b:1 pyspark-shell",
+    ],
+)
+def test_jars_are_kept_however_spark_submit_is_told(
+    monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments)
+    assert held(thetajoin.configure(SparkSession.Builder()))["spark.jars"] == BOTH["spark.jars"]
+
+
+PROPERTIES = r"""
+# a comment \
+! another
+spark.a b
+spark.b=c = d
+spark.c : e\
+  ,f,\
+\tg \\
+spark.d	h~~
+spark.e\ f\=g\:h i
+   spark.f = \u0041\tj\n
+spark.g
+spark.h=
+spark.i==k
+spark.j = l\
+# m
+
+spark.k \
+spark.l = \q\"n\"
+\
+spark.m o
+spark.n=p
+spark.n=q
+spark.o=r\
+""".replace("~", " ")
+
+
+def test_files_are_read_as_java_reads_them(spark: SparkSession) -> None:
+    for text in (PROPERTIES, PROPERTIES.replace("\n", "\r\n"), PROPERTIES.rstrip("\n")):
+        jvm: Any = spark._jvm
+        expected = jvm.java.util.Properties()
+        expected.load(jvm.java.io.StringReader(text))
+        # Spark takes white space off a value, but for ends of lines.
+        of_java = {k: expected.getProperty(k).strip(" \t") for k in expected.stringPropertyNames()}
+        assert properties(text) == of_java
+        assert of_java["spark.c"] == "e,f,\tg \\"
+
+
+@pytest.mark.parametrize("key", list(OURS))
+def test_a_conf_that_is_replaced_later_is_told(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", lambda self: self)
+    builder: Any = thetajoin.configure(thetajoin.configure(SparkSession.Builder()))
+    builder.config(key, OTHERS[key])
+    with pytest.warns(thetajoin.SettingsReplacedWarning) as told:
+        assert builder.getOrCreate() is builder
+    assert len(told) == 1 and told[0].filename == __file__
+    assert f"{key}={OTHERS[key]}, in place" in str(told[0].message)
+
+
+def test_a_builder_that_still_has_ours_starts_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", lambda self: self)
+    builder: Any = thetajoin.configure(SparkSession.Builder())
+    builder.config(map=BOTH).config("spark.a", "b").getOrCreate()
+    assert held(thetajoin.configure(builder)) == {**BOTH, "spark.a": "b"}
+
+
+def test_nothing_is_said_where_the_session_runs_already(spark: SparkSession) -> None:
+    builder = thetajoin.configure(SparkSession.Builder())
+    builder.config("spark.sql.extensions", OTHERS["spark.sql.extensions"])
+    assert builder.getOrCreate() is not None
 
 
 @pytest.mark.parametrize("by", ["builder", "environment"])

@@ -43,7 +43,7 @@ def test_the_error_tree_is_drawn_as_it_is() -> None:
     classes = {c for c in vars(errors).values() if inspect.isclass(c)}
     leaves = {c.__name__ for c in classes if c is not errors.ThetaJoinError}
     assert drawn == leaves
-    for c in classes - {errors.RemoteBuilderWarning}:
+    for c in classes - {errors.RemoteBuilderWarning, errors.SettingsReplacedWarning}:
         assert issubclass(c, errors.ThetaJoinError)
     assert leaves < set(thetajoin.__all__)
 

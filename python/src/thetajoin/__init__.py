@@ -16,23 +16,26 @@ Set a session up, write plain SQL, and look at what became of its joins:
 
 from thetajoin import settings
 from thetajoin._diagnosis import JoinReport, explain_joins
-from thetajoin._session import configure, jar_path
+from thetajoin._session import KRYO_REGISTRATOR, configure, jar_path
 from thetajoin.errors import (
     ConfigureError,
     ExplainJoinsError,
     JarNotFoundError,
     RemoteBuilderWarning,
+    SettingsReplacedWarning,
     ThetaJoinError,
 )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "KRYO_REGISTRATOR",
     "ConfigureError",
     "ExplainJoinsError",
     "JarNotFoundError",
     "JoinReport",
     "RemoteBuilderWarning",
+    "SettingsReplacedWarning",
     "ThetaJoinError",
     "configure",
     "explain_joins",

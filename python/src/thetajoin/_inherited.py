@@ -6,20 +6,33 @@ list which is to be extended, such as spark.sql.extensions, has to be read there
 
 from __future__ import annotations
 
-import itertools
 import os
-import re
 import shlex
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from thetajoin._jvm import running_jvm
+from thetajoin._properties import properties
+
+LOAD_DEFAULTS = "--load-spark-defaults"
+
+# Options of spark-submit that take no value; all others do.
+SWITCHES = frozenset(
+    ["--help", "-h", "--supervise", "--usage-error", "--verbose", "-v", "--version", LOAD_DEFAULTS]
+)
 
 
 def inherited(key: str) -> str:
-    """The value from the command line, else from the defaults file, else an empty string."""
+    """The value from the command line, else from a file of properties, else an empty string."""
     if running_jvm() is not None:
         return _from_running_jvm(key)
-    return _submit_arguments().get(key) or _defaults_file().get(key, "")
+    submitted = _submitted(shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "")))
+    sources = [submitted.confs]
+    if submitted.file is not None:
+        sources.append(_file(submitted.file))
+    if submitted.file is None or submitted.loads_defaults:
+        sources.append(_file(_defaults_file()))
+    return next((found[key] for found in sources if key in found), "")
 
 
 def _from_running_jvm(key: str) -> str:
@@ -29,26 +42,51 @@ def _from_running_jvm(key: str) -> str:
     return SparkConf().get(key, "") or ""
 
 
-def _submit_arguments() -> dict[str, str]:
-    """From the environment variable through which notebooks pass arguments to spark-submit."""
-    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
-    found = {}
-    for flag, value in itertools.pairwise(words):
-        if flag == "--jars":
-            found["spark.jars"] = value
-        elif flag in ("--conf", "-c"):
+@dataclass
+class _Submitted:
+    """What arguments of spark-submit say of confs."""
+
+    confs: dict[str, str] = field(default_factory=dict)
+    file: Path | None = None
+    loads_defaults: bool = False
+
+
+def _submitted(words: list[str]) -> _Submitted:
+    """Arguments as notebooks pass them through an environment variable, read as Spark does.
+
+    A value follows its option as the next word, or after ``=`` if the option begins with two
+    dashes. What is no option is the program, and what follows belongs to it.
+    """
+    submitted, jars = _Submitted(), None
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            break
+        if word in SWITCHES:
+            submitted.loads_defaults |= word == LOAD_DEFAULTS
+            continue
+        option, _, value = word.partition("=")
+        if not (option.startswith("--") and value):
+            option, value = word, next(rest, "")
+        if option in ("--conf", "-c"):
             key, _, setting = value.partition("=")
-            found[key] = setting
-    return found
+            submitted.confs[key] = setting
+        elif option == "--jars":
+            jars = value
+        elif option == "--properties-file":
+            submitted.file = Path(value)
+    if jars is not None:
+        submitted.confs["spark.jars"] = jars
+    return submitted
 
 
-def _defaults_file() -> dict[str, str]:
+def _defaults_file() -> Path:
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
-    path = Path(folder, "spark-defaults.conf")
-    if not path.is_file():
-        return {}
-    return dict(
-        re.findall(r"^[ \t]*([^#!\s=:]+)[ \t]*[ \t=:][ \t]*(.*?)[ \t]*$", path.read_text(), re.M)
-    )
+    return Path(folder, "spark-defaults.conf")
+
+
+def _file(path: Path) -> dict[str, str]:
+    """Spark itself says what is wrong with a file that it can't read."""
+    return properties(path.read_text("utf-8", errors="replace")) if path.is_file() else {}

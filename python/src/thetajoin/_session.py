@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from thetajoin._inherited import inherited
 from thetajoin._jvm import load_jar
 from thetajoin._plans import EXPLAIN_PROVIDER, EXPLAIN_PROVIDERS, extension_loaded, is_remote
-from thetajoin.errors import ConfigureError, JarNotFoundError, RemoteBuilderWarning
+from thetajoin.errors import (
+    ConfigureError,
+    JarNotFoundError,
+    RemoteBuilderWarning,
+    SettingsReplacedWarning,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 EXTENSION = "thetajoin.ThetaJoinExtensions"
+
+KRYO_REGISTRATOR = "thetajoin.ThetaJoinKryoRegistrator"
+"""Name of the class that registers thetajoin's classes with Kryo.
+
+A session that sets ``spark.kryo.registrationRequired`` needs it in ``spark.kryo.registrator``, a
+list to which your own registrator may belong as well.
+"""
+
 LOWEST_SPARK, HIGHEST_SPARK = (4, 0), (4, 3)
 SPARK_RANGE = "Spark 4.0 to 4.3"
 
@@ -29,7 +46,12 @@ def configure(builder: B) -> B:
 
     Other jars, extensions and explain providers stay, be they set on the builder, by
     ``spark-submit`` or in ``spark-defaults.conf``. Calling it twice adds nothing. Call it before
-    the first session starts, since Spark reads its extensions only then.
+    the first session starts, since Spark reads its extensions only then, and after other calls that
+    set one of these confs: the last one counts. If ours has been replaced when the session starts,
+    ``getOrCreate()`` gives a `SettingsReplacedWarning`.
+
+    If the session sets ``spark.kryo.registrationRequired``, put `KRYO_REGISTRATOR` into its
+    ``spark.kryo.registrator``; it works with or without other names in that list.
 
     A builder for a Spark Connect server (``sc://...``) is given back as it is, with a
     `RemoteBuilderWarning`: there the server has to be set up, as ``conf/connect`` shows.
@@ -78,13 +100,46 @@ def configure(builder: B) -> B:
     _require_no_session_without_us()
     jar = jar_path()
     load_jar(jar)
-    for key, ours in (
-        ("spark.jars", jar),
-        ("spark.sql.extensions", EXTENSION),
-        (EXPLAIN_PROVIDERS, EXPLAIN_PROVIDER),
-    ):
-        builder.config(key, with_name(held.get(key) or inherited(key), ours))
+    ours = {
+        "spark.jars": jar,
+        "spark.sql.extensions": EXTENSION,
+        EXPLAIN_PROVIDERS: EXPLAIN_PROVIDER,
+    }
+    for key, name in ours.items():
+        builder.config(key, with_name(held.get(key) or inherited(key), name))
+    vars(builder)["getOrCreate"] = _Start(builder, ours)
     return builder
+
+
+class _Start:
+    """A builder's getOrCreate that tells first what of ours has been replaced on the builder."""
+
+    def __init__(self, builder: Any, ours: dict[str, str]) -> None:
+        start = builder.getOrCreate
+        self._start: Callable[[], SparkSession] = (
+            start._start if isinstance(start, _Start) else start
+        )
+        self._builder = builder
+        self._ours = ours
+
+    def __call__(self) -> SparkSession:
+        from pyspark import SparkContext
+
+        held = self._builder._options
+        replaced = {
+            key: held.get(key)
+            for key, name in self._ours.items()
+            if name not in _names(held.get(key))
+        }
+        if replaced and SparkContext._active_spark_context is None:
+            warnings.warn(
+                "The session starts without all of thetajoin: after thetajoin.configure the "
+                f"builder was given {', '.join(f'{k}={v}' for k, v in replaced.items())}, in place "
+                "of a list with our name. Call thetajoin.configure last: it keeps what it finds.",
+                SettingsReplacedWarning,
+                stacklevel=2,
+            )
+        return self._start()
 
 
 def jar_path() -> str:
@@ -118,8 +173,12 @@ def jar_path() -> str:
 
 def with_name(names: str | None, name: str) -> str:
     """A comma-separated conf value that holds the name, once, after what it held before."""
-    before = [n.strip() for n in (names or "").split(",") if n.strip()]
+    before = _names(names)
     return ",".join(before if name in before else [*before, name])
+
+
+def _names(names: str | None) -> list[str]:
+    return [n.strip() for n in (names or "").split(",") if n.strip()]
 
 
 def supports(version: str) -> bool:

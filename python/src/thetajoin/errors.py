@@ -6,7 +6,8 @@
     └── ExplainJoinsError    explain_joins(df)
 
     UserWarning
-    └── RemoteBuilderWarning configure(builder) of a session on a Spark Connect server
+    ├── RemoteBuilderWarning configure(builder) of a session on a Spark Connect server
+    └── SettingsReplacedWarning  getOrCreate() of a builder whose confs were replaced since
 
 A join that is not accelerated is never an error: ``explain_joins`` gives the reason.
 """
@@ -35,3 +36,7 @@ class ExplainJoinsError(ThetaJoinError):
 
 class RemoteBuilderWarning(UserWarning):
     """The builder is for a Spark Connect server, which has to be set up itself."""
+
+
+class SettingsReplacedWarning(UserWarning):
+    """A later ``config(..)`` of the builder has replaced what ``configure`` had put there."""

@@ -20,6 +20,7 @@ import thetajoin.report.ExplainFunction
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    SparkVersions.requireSupported()
     Registry.settings.foreach { setting =>
       checkConfigured(setting)
       register(setting)

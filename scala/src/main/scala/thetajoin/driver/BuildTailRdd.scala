@@ -105,7 +105,7 @@ private[thetajoin] object BuildTailRdd {
         matched.indices.foreach(i => matched(i) |= part.matched(i))
         if (part.failed == null) None else Some(part)
       }.toArray
-      mayRaise.find(_.raises(matched)).foreach(part => throw part.error)
+      mayRaise.find(_.raises(matched)).foreach(_.raise())
       new BuildTail(matched, first(slice), end(slice), emits)
     }
 

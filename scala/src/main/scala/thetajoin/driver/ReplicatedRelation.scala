@@ -1,19 +1,18 @@
 package thetajoin.driver
 
 import java.lang.ref.SoftReference
-import java.nio.ByteBuffer
 import java.util.concurrent.TimeUnit.MILLISECONDS
 import java.util.concurrent.locks.ReentrantLock
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.thetabridge.Cancellation
-import org.apache.spark.{SparkEnv, TaskContext}
 
 import thetajoin.rowstore.ThetaRelation
 
 /**
- * A relation that each JVM makes for itself, in the first task that asks for it; others that ask meanwhile wait, unless they are killed. It is broadcast as
- * the way to make it, and outlives the tasks that hold it only while there is memory.
+ * A relation that each JVM makes for itself, in the first task that asks for it; others that ask meanwhile wait, unless they are killed. It
+ * is broadcast as the way to make it, and outlives the tasks that hold it only while there is memory.
  *
  * @param how a `() => ThetaRelation` as bytes: a broadcast's size is estimated by a walk over all that it refers to
  */
@@ -44,12 +43,7 @@ private[thetajoin] final class ReplicatedRelation(how: Array[Byte]) extends Seri
     relation
   }
 
-  private def make(): ThetaRelation = {
-    val loader = Thread.currentThread.getContextClassLoader
-    SparkEnv.get.closureSerializer.newInstance()
-      .deserialize[() => ThetaRelation](ByteBuffer.wrap(how), loader)
-      .apply()
-  }
+  private def make(): ThetaRelation = JavaBytes.read[() => ThetaRelation](how).apply()
 }
 
 private[thetajoin] object ReplicatedRelation {
@@ -57,10 +51,6 @@ private[thetajoin] object ReplicatedRelation {
   /** How long a task waits for another before it asks whether it has been killed. */
   private val MillisPerCheck = 100L
 
-  def apply(make: () => ThetaRelation): ReplicatedRelation = {
-    val bytes = SparkEnv.get.closureSerializer.newInstance().serialize(make)
-    val how = new Array[Byte](bytes.remaining)
-    bytes.get(how)
-    new ReplicatedRelation(how)
-  }
+  def apply(make: () => ThetaRelation): ReplicatedRelation =
+    new ReplicatedRelation(JavaBytes.of(make))
 }

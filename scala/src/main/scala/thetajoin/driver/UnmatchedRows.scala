@@ -1,6 +1,10 @@
 package thetajoin.driver
 
+import java.io.NotSerializableException
+
 import scala.collection.mutable
+
+import org.apache.spark.SparkException
 
 /**
  * The build rows that have found no match yet. `next` skips matched ones however many lie in between: a matched
@@ -87,10 +91,13 @@ final class UnmatchedRows(rows: Int) {
 
   /** What was found for the positions of `[from, until)`; `from` is a multiple of 64. */
   def slice(from: Int, until: Int): MatchedSlice = {
-    val words = (until - from + 63) >> 6
-    val held = if (failed == null) null
-    else java.util.Arrays.copyOfRange(failed, from >> 6, (from >> 6) + words)
-    MatchedSlice(MatchedSlice.bits(from, until)(p => skip(p) != p), held, firstError)
+    val matched = MatchedSlice.bits(from, until)(p => skip(p) != p)
+    if (failed == null) MatchedSlice(matched, null, null)
+    else {
+      val words = (until - from + 63) >> 6
+      val held = java.util.Arrays.copyOfRange(failed, from >> 6, (from >> 6) + words)
+      MatchedSlice(matched, held, MatchedSlice.bytesOf(firstError))
+    }
   }
 }
 
@@ -105,24 +112,31 @@ private object UnmatchedRows {
  *
  * @param matched a bit for each row
  * @param failed a bit for each row that was part of a pair which raised an error; null if there is none
- * @param error the first of those errors
+ * @param error the first of those errors, as bytes: it is of any class
  */
-private[driver] final case class MatchedSlice(
+private[thetajoin] final case class MatchedSlice(
     matched: Array[Long],
     failed: Array[Long],
-    error: Throwable
+    error: Array[Byte]
 ) {
 
   /** Whether an error counts: a row that failed is not among those with a match in any task. */
   def raises(matchedAnywhere: Array[Long]): Boolean =
     failed != null && failed.indices.exists(i => (failed(i) & ~matchedAnywhere(i)) != 0)
+
+  def raise(): Nothing = throw JavaBytes.read[Throwable](error)
 }
 
-private[driver] object MatchedSlice {
+private[thetajoin] object MatchedSlice {
 
   /** Of a flag for each row. */
   def of(marks: Array[Boolean], from: Int, until: Int): MatchedSlice =
     MatchedSlice(bits(from, until)(marks(_)), null, null)
+
+  /** An error that can't be written is given by what it says. */
+  private[driver] def bytesOf(error: Throwable): Array[Byte] =
+    try JavaBytes.of(error)
+    catch { case _: NotSerializableException => JavaBytes.of(new SparkException(error.toString)) }
 
   def bits(from: Int, until: Int)(isMatched: Int => Boolean): Array[Long] = {
     val bits = new Array[Long]((until - from + 63) >> 6)

@@ -270,9 +270,3 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   /** In bytes, on all platforms of the JDK's server compiler but one (PPC64). */
   private val FreqInlineSize = 325
 }
-
-/** The same where broadcasts are written by Kryo. */
-class KryoReplicatedThetaJoinExecSuite extends ReplicatedThetaJoinExecSuite {
-  override protected def settings: Map[String, String] =
-    Map("spark.serializer" -> classOf[org.apache.spark.serializer.KryoSerializer].getName)
-}

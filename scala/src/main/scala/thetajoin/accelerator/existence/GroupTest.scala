@@ -14,7 +14,7 @@ private[existence] abstract class GroupTest extends Serializable {
 }
 
 /** `build value >= probe value`: the row with the highest value of each group. */
-private[existence] final class HighestTest(highest: Array[Long]) extends GroupTest {
+private[thetajoin] final class HighestTest(highest: Array[Long]) extends GroupTest {
   override def bytes: Long = 8L * highest.length
   override def find(group: Int, probe: Array[Long], at: Int): Int =
     if (highest(group) >= probe(at)) group else -1
@@ -24,7 +24,7 @@ private[existence] final class HighestTest(highest: Array[Long]) extends GroupTe
  * `build value <> probe value`: a row with the lowest value of each group and one with the highest, in turn; the same row twice if
  * it has both.
  */
-private[existence] final class UnequalTest(extremes: Array[Long]) extends GroupTest {
+private[thetajoin] final class UnequalTest(extremes: Array[Long]) extends GroupTest {
   override def bytes: Long = 8L * extremes.length
   override def find(group: Int, probe: Array[Long], at: Int): Int = {
     val lowest = group << 1
@@ -47,7 +47,7 @@ private[existence] final class UnequalTest(extremes: Array[Long]) extends GroupT
  * @param starts where the steps of each group start; the end of the last too
  * @param directory over the first values if there is but one group
  */
-private[existence] final class StaircaseTest(
+private[thetajoin] final class StaircaseTest(
     starts: Array[Int],
     first: Array[Long],
     second: Array[Long],

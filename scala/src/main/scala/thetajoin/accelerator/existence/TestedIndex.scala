@@ -67,7 +67,7 @@ private final class TestedBytesProber(groups: Groups.OfBytes, test: GroupTest)
     extends OneRowProber
     with BatchProber {
   private val finder = new Groups.Finder(groups)
-  private val keys = groups.types.size
+  private val keys = groups.types.all.size
   private var values = Array.emptyLongArray
   private val bounds = new Array[Long](2)
 

@@ -17,7 +17,7 @@ import scala.collection.mutable
  *
  * @param maxima the numbers, then the largest of each block, of each block of blocks, and so on
  */
-private[interval] final class MaxTree(maxima: Array[Array[Long]], ahead: Array[Long])
+private[thetajoin] final class MaxTree(maxima: Array[Array[Long]], ahead: Array[Long])
     extends Serializable {
   import MaxTree._
 

@@ -11,7 +11,7 @@ import thetajoin.accelerator.{BatchProber, BoundPair, Directory, LongOrder, Prob
  * @param starts where each segment starts; the end of the last too
  * @param directories of the segments for which a plain search would take long, else null; empty if there are none
  */
-private[interval] final class Segments(
+private[thetajoin] final class Segments(
     val starts: Array[Int],
     val numbers: Array[Long],
     directories: Array[Directory]
@@ -77,7 +77,7 @@ private[interval] abstract class SegmentProber(
   private val keys = groups match {
     case Groups.One(_) => 0
     case Groups.OfNumbers(_) => 1
-    case Groups.OfBytes(_, types) => types.size
+    case Groups.OfBytes(_, types) => types.all.size
   }
   private var numbers = Array.emptyLongArray
 

@@ -61,7 +61,7 @@ private[accelerator] final class GroupedBytesBuilder(types: Seq[DataType], disti
   override def index(starts: Array[Int]): JoinIndex =
     new GroupedBytes(table.result(), starts, bytes)
 
-  override def groups: Groups = Groups.OfBytes(table.result(), types)
+  override def groups: Groups = Groups.OfBytes(table.result(), KeyTypes(types))
 
   private def groupStarts(): Array[Int] = {
     val starts = new Array[Int](table.groups + 1)

@@ -4,14 +4,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.accelerator.{LongOrder, LongsBuilder}
+import thetajoin.accelerator.{KeyTypes, LongOrder, LongsBuilder}
 
 /** By what the group of a probe row is found: groups are numbered from 0. */
-private[accelerator] sealed abstract class Groups extends Serializable {
+private[thetajoin] sealed abstract class Groups extends Serializable {
   def bytes: Long
 }
 
-private[accelerator] object Groups {
+private[thetajoin] object Groups {
 
   /** There is no key: all rows are group 0, if there are any. */
   final case class One(isEmpty: Boolean) extends Groups {
@@ -24,14 +24,14 @@ private[accelerator] object Groups {
   }
 
   /** The first columns of a key row, of these types, are its key. */
-  final case class OfBytes(table: KeyTable, types: Seq[DataType]) extends Groups {
+  final case class OfBytes(table: KeyTable, types: KeyTypes) extends Groups {
     override def bytes: Long = table.bytes
   }
 
   /** For one task. */
   final class Finder(groups: OfBytes) {
-    private val keyBytes = KeyBytes(groups.types)
-    private val keysOf = UnsafeProjection.create(groups.types.toArray)
+    private val keyBytes = KeyBytes(groups.types.all)
+    private val keysOf = UnsafeProjection.create(groups.types.all.toArray)
 
     /** The group of a key row; -1 if there is none. */
     def find(row: InternalRow): Int = {

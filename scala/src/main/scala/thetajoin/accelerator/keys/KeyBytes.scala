@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.Platform
  *
  * @param single whether a key is one value of variable length
  */
-private[accelerator] final class KeyBytes(single: Boolean) extends Serializable {
+private[thetajoin] final class KeyBytes(single: Boolean) extends Serializable {
   def offset(key: UnsafeRow): Long =
     if (single) key.getBaseOffset + (key.getLong(0) >>> 32) else key.getBaseOffset
 

@@ -28,7 +28,7 @@ private[accelerator] abstract class KeyTableBuilder {
  * Turns away most keys that are not in a table by one bit, out of so few that they stay in the cache for longer than the
  * table does.
  */
-private[accelerator] final class KeyFilter(words: Array[Long]) extends Serializable {
+private[thetajoin] final class KeyFilter(words: Array[Long]) extends Serializable {
   private val shift = LongHash.shift(words.length * java.lang.Long.SIZE)
 
   def bytes: Long = 8L * words.length

@@ -26,13 +26,13 @@ private[piecewise] final class SortedValuesBuilder(spec: PiecewiseSpec, keyType:
     val byKey = keys.indices.toArray.sortWith((a, b) => ordering.lt(keys(a), keys(b)))
     val order = spec.kept(byKey)
     val pages = RowPages.of(order.iterator.map(keys(_)), Seq(keyType))
-    OrderedIndex(new SortedValues(spec, keyType, pages), order)
+    OrderedIndex(new SortedValues(spec, KeyTypes(Seq(keyType)), pages), order)
   }
 }
 
-final class SortedValues(spec: PiecewiseSpec, keyType: DataType, keys: RowPages) extends JoinIndex {
+final class SortedValues(spec: PiecewiseSpec, keyType: KeyTypes, keys: RowPages) extends JoinIndex {
   override def bytes: Long = keys.bytes
-  override def newProber(): Prober = new SortedValuesProber(spec, keyType, keys)
+  override def newProber(): Prober = new SortedValuesProber(spec, keyType.all.head, keys)
 }
 
 object SortedValues {
