@@ -139,7 +139,7 @@ class SqlFile(pytest.File):
                 oracle: list[Outcome] = []
                 for config in configurations(index, len(cases)):
                     item = SqlItem.from_parent(self, name=f"{name}-{config}")
-                    item.prepare(block, config, settings, expectation, query, oracle)
+                    item.prepare(block, {**MATRIX[config], **settings}, expectation, query, oracle)
                     if block.slow or index % step or config != DEFAULT:
                         item.add_marker(pytest.mark.slow)
                     yield item
@@ -159,13 +159,10 @@ class SqlFile(pytest.File):
 
 
 class SqlItem(pytest.Item):
-    """One query under one configuration. Spark alone is asked once for all configurations, interpreted,
-    since to compile code for few rows takes longer than to run without."""
+    """One query under one configuration. Spark alone is asked once for all configurations."""
 
-    def prepare(self, block: Block, config: str, settings: dict[str, str], *case: Any) -> None:
-        self.block = block
-        self.off = {**MATRIX["interpreted"], **settings, ENABLED: "false"}
-        self.on = {ENABLED: "true", **MATRIX[config], **settings}
+    def prepare(self, block: Block, settings: dict[str, str], *case: Any) -> None:
+        self.block, self.settings = block, settings
         self.expectation, self.query, self.oracle = case
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -178,9 +175,9 @@ class SqlItem(pytest.Item):
         if version < self.block.since:
             pytest.skip(f"needs Spark {self.block.since}")
         if not self.oracle:
-            confs.apply(self.off)
+            confs.apply({**self.settings, ENABLED: "false"})
             self.oracle.append(execute(session, self.query))
-        confs.apply(self.on)
+        confs.apply({ENABLED: "true", **self.settings})
         got = execute(session, self.query)
         problem = check(session, self.query, self.expectation, self.oracle[0], got)
         if problem:
