@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 TESTS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TESTS), str(TESTS.parent / "python" / "src")]
 
+import thetajoin
 from sessions import STATIC, shared_session
 
 SERIALIZERS = {
@@ -41,6 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.seed is None:
         config.option.seed = random.randrange(2**32)
     STATIC["spark.serializer"] = SERIALIZERS[config.option.serializer]
+    if config.option.serializer == "kryo":
+        STATIC["spark.kryo.registrationRequired"] = "true"
+        STATIC["spark.kryo.registrator"] = thetajoin.KRYO_REGISTRATOR
 
 
 def pytest_report_header(config: pytest.Config) -> str:
