@@ -24,18 +24,10 @@ object Safety {
     case Add(l, _, _) => isFractional(l.dataType)
     case Subtract(l, _, _) => isFractional(l.dataType)
     case Multiply(l, _, _) => isFractional(l.dataType)
-    case Remainder(_, divisor, _) => divides(divisor)
     case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate =>
       true
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
     case _: StartsWith | _: EndsWith | _: Contains => true
-    case _ => false
-  }
-
-  /** Whether it is a constant whole number by which others can be divided. */
-  private def divides(divisor: Expression): Boolean = divisor match {
-    case Literal(n @ (_: Byte | _: Short | _: Int | _: Long), _) =>
-      n.asInstanceOf[Number].longValue != 0
     case _ => false
   }
 

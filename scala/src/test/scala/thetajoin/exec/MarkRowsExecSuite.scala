@@ -15,7 +15,7 @@ class MarkRowsExecSuite extends AnyFunSuite with SharedSession {
   override protected def beforeAll(): Unit = {
     super.beforeAll()
     spark.range(0, 50, 1, 2).selectExpr("id * 2 v", "id k").createOrReplaceTempView("a")
-    spark.range(0, longRows, 1, 2).selectExpr("id", "id % 100 x").createOrReplaceTempView("long")
+    spark.range(0, longRows, 1, 2).selectExpr("id", "id & 127 AS x").createOrReplaceTempView("long")
   }
 
   private def assertMarked(query: DataFrame, codegen: Boolean): Unit = {
