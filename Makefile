@@ -40,14 +40,14 @@ test: ## everything that is tested, as CI does it
 	$(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(PARTS); status=$$?; \
 	cat target/parts; echo "all: $$((SECONDS - start)) s, exit code $$status"; exit $$status
 
-test-all: ## the same with all of the fast SQL tests on every supported Spark
-	@$(MAKE) --no-print-directory test $(OTHER_SPARKS:%=SHARE_%=1/1)
+test-all: ## the same with all SQL tests, and with all fast ones on every supported Spark
+	@$(MAKE) --no-print-directory test WHOLE=--whole $(OTHER_SPARKS:%=SHARE_%=1/1)
 
 part-scala: $(EXAMPLE_JAR)
 	@$(PART) $@ tools/sbt $(SCALA_CHECKS) test sparkSuites/run
 
 part-sql-1 part-sql-2: .venv/.complete
-	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/sql --part $(@:part-sql-%=%)/2
+	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/sql $(WHOLE) --part $(@:part-sql-%=%)/2
 
 part-property-java part-property-kryo: .venv/.complete
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/property --serializer $(@:part-property-%=%)

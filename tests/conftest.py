@@ -32,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--serializer", choices=SERIALIZERS, default="java", help="spark.serializer (java)"
     )
+    group.addoption(
+        "--whole", action="store_true", help="SQL tests under two configurations however many"
+    )
     group.addoption("--part", default="1/1", help="of the SQL tests, such as 2/3 (1/1)")
 
 

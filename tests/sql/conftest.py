@@ -22,6 +22,7 @@ _EXPECTATION = re.compile(
 
 DEFAULT = "codegen-aqe"
 FAST_CASES = 2  # about as many cases of a block are in the fast set
+MANY_CASES = 8
 
 
 class FormatError(Exception):
@@ -111,11 +112,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SqlFile | 
     return SqlFile.from_parent(parent, path=file_path) if file_path.suffix == ".test" else None
 
 
-def configurations(index: int, cases: int) -> list[str]:
-    """Each case runs under the default configuration and one of the others in turn; in a block of few
-    cases, each runs under all."""
+def configurations(index: int, cases: int, in_fast_set: bool, whole: bool) -> list[str]:
+    """In a block of a few cases, each runs under all configurations, else under the default one and one of
+    the others in turn. Of many cases each runs under one of these two, unless the whole is asked for."""
     others = [config for config in MATRIX if config != DEFAULT]
-    return [DEFAULT, *(others if cases < len(others) else [others[index % len(others)]])]
+    if cases < len(others):
+        return [DEFAULT, *others]
+    pair = [DEFAULT, others[index % len(others)]]
+    if whole or cases < MANY_CASES:
+        return pair
+    return pair[:1] if in_fast_set or index % 2 == 0 else pair[1:]
 
 
 class SqlFile(pytest.File):
@@ -137,10 +143,12 @@ class SqlFile(pytest.File):
                 if place and place % parts != part - 1:
                     continue
                 oracle: list[Outcome] = []
-                for config in configurations(index, len(cases)):
+                in_fast_set = not (block.slow or index % step)
+                whole = self.config.option.whole
+                for config in configurations(index, len(cases), in_fast_set, whole):
                     item = SqlItem.from_parent(self, name=f"{name}-{config}")
                     item.prepare(block, {**MATRIX[config], **settings}, expectation, query, oracle)
-                    if block.slow or index % step or config != DEFAULT:
+                    if not in_fast_set or config != DEFAULT:
                         item.add_marker(pytest.mark.slow)
                     yield item
 
