@@ -15,7 +15,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -65,10 +65,13 @@ part-lint: .venv/.complete
 	@$(PART) $@ $(MAKE) --no-print-directory check-python
 
 test-fast: .venv/.complete $(EXAMPLE_JAR) ## the inner loop: under three minutes
-	@$(QUICK_JAVA) $(MAKE) --no-print-directory -j2 --output-sync=target test-scala test-python-fast
+	@$(QUICK_JAVA) $(MAKE) --no-print-directory -j2 --output-sync=target test-scala-fast test-python-fast
 
 test-scala: .venv/.complete
 	tools/sbt test
+
+test-scala-fast: .venv/.complete
+	tools/sbt "testOnly -- -l org.scalatest.tags.Slow"
 
 test-python-fast: .venv/.complete $(EXAMPLE_JAR)
 	$(PYTHON) -m pytest -m "not slow"

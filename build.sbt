@@ -18,6 +18,10 @@ val sparkJavaOptions = Seq(
   "sun.util.calendar"
 ).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
 
+// Tests spend most of their time compiling code that runs once: one compiler does.
+val testJavaOptions =
+  sparkJavaOptions ++ Seq("-Xmx3g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
 // An accelerator of a third party, as an example, in a jar of its own.
 lazy val example = (project in file("tests/example-accelerator"))
   .dependsOn(root % Provided)
@@ -57,7 +61,7 @@ lazy val sparkSuites = (project in file("tests/spark"))
     // No Python, so that tests of its functions are canceled at once.
     run / envVars += "PYSPARK_PYTHON" -> "none",
     run / outputStrategy := Some(StdoutOutput),
-    run / javaOptions ++= sparkJavaOptions :+ "-Xmx3g"
+    run / javaOptions ++= testJavaOptions
   )
 
 lazy val root = (project in file("."))
@@ -94,6 +98,6 @@ lazy val root = (project in file("."))
       .runMainTask(Compile / fullClasspath, Compile / run / runner)
       .evaluated,
     Test / fork := true,
-    Test / javaOptions ++= sparkJavaOptions :+ "-Xmx3g",
+    Test / javaOptions ++= testJavaOptions,
     Test / parallelExecution := false
   )

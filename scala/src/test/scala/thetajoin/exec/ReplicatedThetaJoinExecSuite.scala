@@ -13,6 +13,7 @@ import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, WholeStageCodegenExec}
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import thetajoin.driver.JoinMetrics
 import thetajoin.{Settings, SharedSession}
@@ -66,7 +67,7 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
 
   private val exists = "SELECT * FROM probe p WHERE EXISTS (SELECT 1 FROM few f WHERE f.k = p.k)"
 
-  test("the rows are Spark's, for every kind of keys") {
+  test("the rows are Spark's, for every kind of keys", Slow) {
     val conditions = Seq(
       "f.k = p.k",
       "f.i = p.i AND f.id > 20",

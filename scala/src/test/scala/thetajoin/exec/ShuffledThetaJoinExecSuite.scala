@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.joins.{ShuffledJoin, SortMergeJoinExec}
 
 import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import thetajoin.{Settings, SharedSession}
 
@@ -50,7 +51,7 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   private def shuffles(plan: SparkPlan): Int =
     collect(plan) { case s: ShuffleExchangeLike => s }.size
 
-  test("the rows are Spark's on every path, for either side built") {
+  test("the rows are Spark's on every path, for either side built", Slow) {
     onEveryPath { _ =>
       for (joinType <- types; (l, r) <- Seq(("points", "spans"), ("spans", "points"))) {
         val plan = assertSame(query(joinType, l, r), "interval")
