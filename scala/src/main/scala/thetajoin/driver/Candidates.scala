@@ -214,5 +214,5 @@ private[driver] object Candidates {
   private final val PartRows = 1024
 
   /** Candidates after which to ask whether the task has been killed; a power of two. */
-  final val PairsPerCheck = 1024
+  final val PairsPerCheck = 8192
 }
