@@ -70,11 +70,12 @@ test-fast: .venv/.complete $(EXAMPLE_JAR) ## the inner loop: under three minutes
 test-scala: .venv/.complete
 	tools/sbt test
 
+# Every suite of exec/ runs joins of many rows.
 test-scala-fast: .venv/.complete
-	tools/sbt "testOnly -- -l org.scalatest.tags.Slow"
+	tools/sbt "testOnly $(patsubst %,thetajoin.%.*,accelerator condition driver planner report rowstore)"
 
 test-python-fast: .venv/.complete $(EXAMPLE_JAR)
-	$(PYTHON) -m pytest -m "not slow"
+	$(PYTHON) -m pytest -m "not slow" --part 1/6
 
 test-suites: .venv/.complete ## Spark's own join suites with the extension on
 	tools/sbt sparkSuites/run

@@ -18,10 +18,6 @@ val sparkJavaOptions = Seq(
   "sun.util.calendar"
 ).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
 
-// Tests spend most of their time compiling code that runs once: one compiler does.
-val testJavaOptions =
-  sparkJavaOptions ++ Seq("-Xmx3g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-
 // An accelerator of a third party, as an example, in a jar of its own.
 lazy val example = (project in file("tests/example-accelerator"))
   .dependsOn(root % Provided)
@@ -61,7 +57,7 @@ lazy val sparkSuites = (project in file("tests/spark"))
     // No Python, so that tests of its functions are canceled at once.
     run / envVars += "PYSPARK_PYTHON" -> "none",
     run / outputStrategy := Some(StdoutOutput),
-    run / javaOptions ++= testJavaOptions
+    run / javaOptions ++= sparkJavaOptions :+ "-Xmx3g"
   )
 
 lazy val root = (project in file("."))
@@ -98,6 +94,6 @@ lazy val root = (project in file("."))
       .runMainTask(Compile / fullClasspath, Compile / run / runner)
       .evaluated,
     Test / fork := true,
-    Test / javaOptions ++= testJavaOptions,
+    Test / javaOptions ++= sparkJavaOptions :+ "-Xmx3g",
     Test / parallelExecution := false
   )

@@ -14,7 +14,6 @@ import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
 
 import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.accelerator.interval.{BetweenOfUnique, BothAtLeastOfUnique}
@@ -313,7 +312,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(spark.sql(sql).head().getLong(0) == 40000L * 39999 / 2)
   }
 
-  test("probe rows come in sorted batches where that pays", Slow) {
+  test("probe rows come in sorted batches where that pays") {
     spark.sql(
       "SELECT id, IF(id % 19 = 0, NULL, id % 300) AS k, id * 7919 % 100000 AS v, repeat('s', CAST(id % 5 AS INT)) AS s FROM range(0, 140000, 1, 2)"
     ).createOrReplaceTempView("points")

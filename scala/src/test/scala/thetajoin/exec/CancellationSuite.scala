@@ -12,14 +12,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
 import org.scalatest.time.{Millis, Seconds, Span}
 
 import thetajoin.SharedSession
 import thetajoin.accelerator.nestedloop.AllRowsSpec
 
 /** A cancelled query gives its cores back within some seconds, however many pairs it looks at before it gives a row. */
-@Slow
 class CancellationSuite extends AnyFunSuite with SharedSession with Eventually {
   implicit override val patienceConfig: PatienceConfig =
     PatienceConfig(Span(60, Seconds), Span(20, Millis))

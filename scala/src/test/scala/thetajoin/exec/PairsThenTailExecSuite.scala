@@ -3,7 +3,6 @@ package thetajoin.exec
 import org.apache.spark.sql.execution.{CodegenMode, RangeExec, SparkPlan}
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
 
 import thetajoin.{Settings, SharedSession}
 
@@ -37,7 +36,7 @@ class PairsThenTailExecSuite extends AnyFunSuite with SharedSession {
       .flatMap(probe => collect(probe) { case r: RangeExec => r })
       .map(_.metrics("numOutputRows").value)
 
-  test("the rows are Spark's, by every accelerator", Slow) {
+  test("the rows are Spark's, by every accelerator") {
     val conditions = Seq(
       "t BETWEEN lo AND hi" -> "interval",
       "k = g AND t BETWEEN lo AND hi" -> "interval",

@@ -13,7 +13,6 @@ import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, WholeStageCodegenExec}
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
 
 import thetajoin.driver.JoinMetrics
 import thetajoin.{Settings, SharedSession}
@@ -67,7 +66,7 @@ class ReplicatedThetaJoinExecSuite extends AnyFunSuite with SharedSession {
 
   private val exists = "SELECT * FROM probe p WHERE EXISTS (SELECT 1 FROM few f WHERE f.k = p.k)"
 
-  test("the rows are Spark's, for every kind of keys", Slow) {
+  test("the rows are Spark's, for every kind of keys") {
     val conditions = Seq(
       "f.k = p.k",
       "f.i = p.i AND f.id > 20",

@@ -11,7 +11,6 @@ import org.apache.spark.sql.execution.joins.{ShuffledJoin, SortMergeJoinExec}
 
 import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
 
 import thetajoin.{Settings, SharedSession}
 
@@ -51,7 +50,7 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   private def shuffles(plan: SparkPlan): Int =
     collect(plan) { case s: ShuffleExchangeLike => s }.size
 
-  test("the rows are Spark's on every path, for either side built", Slow) {
+  test("the rows are Spark's on every path, for either side built") {
     onEveryPath { _ =>
       for (joinType <- types; (l, r) <- Seq(("points", "spans"), ("spans", "points"))) {
         val plan = assertSame(query(joinType, l, r), "interval")
