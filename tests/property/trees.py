@@ -235,26 +235,28 @@ class Trees:
         """An operator above a relation."""
         a, b, new = self.side(relation), self.side(relation), next(self.prefixes)
         alike = relation.portable and relation.told_apart_alike
+
+        def aggregated(id: str, x: str, y: str, by: str = "") -> Relation:
+            """A side like one of the relation's, of these expressions."""
+            columns = (
+                f"{id} AS {new}_id, {x} AS {new}_x, {y} AS {new}_y, max({b.name}_n) AS {new}_n"
+            )
+            return relation.within(
+                f"SELECT {columns} FROM ({{}}) AS {new}{by}",
+                sides=(replace(a, name=new),),
+                numbers=(),
+                portable=alike,
+            )
+
         if kind == "filter":
             return relation.within(f"SELECT * FROM ({{}}) AS {new} WHERE {self.filter(relation)}")
         if kind == "distinct":
             return relation.within(f"SELECT DISTINCT * FROM ({{}}) AS {new}", portable=alike)
         if kind == "group":
-            return relation.within(
-                f"SELECT min({a.name}_id) AS {new}_id, {a.name}_x AS {new}_x, {a.name}_y AS {new}_y, "
-                f"max({b.name}_n) AS {new}_n FROM ({{}}) AS {new} GROUP BY {a.name}_x, {a.name}_y",
-                sides=(replace(a, name=new),),
-                numbers=(),
-                portable=alike,
-            )
+            x, y = f"{a.name}_x", f"{a.name}_y"
+            return aggregated(f"min({a.name}_id)", x, y, f" GROUP BY {x}, {y}")
         if kind == "total" and not {a.x, a.y} & set(FLOATS):
-            return relation.within(
-                f"SELECT count(*) AS {new}_id, max({a.name}_x) AS {new}_x, max({a.name}_y) AS {new}_y, "
-                f"max({b.name}_n) AS {new}_n FROM ({{}}) AS {new}",
-                sides=(replace(a, name=new),),
-                numbers=(),
-                portable=alike,
-            )
+            return aggregated("count(*)", f"max({a.name}_x)", f"max({a.name}_y)")
         if kind == "set":
             operation = self.one_of(*SET_OPERATIONS)
             parts = [f"SELECT * FROM {{}} AS {new} WHERE {self.filter(relation)}" for _ in range(2)]

@@ -9,6 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
  * @param candidates the field of the [[Candidates]]
  */
 private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candidates: String) {
+  import MatchCode.Block
+
   private val schema: AttributeSeq = task.probeOutput ++ task.stored
   private val read = AttributeSet.fromAttributeSets(task.residual.map(_.references))
 
@@ -73,8 +75,6 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candi
        |  ${loopTo("blockEnd")}
        |  if (($position & ${Candidates.PairsPerCheck - 1}) < $Block) $candidates.endIfKilled();
        |}""".stripMargin
-
-  private def Block = MatchCode.Block
 }
 
 private[driver] object MatchCode {

@@ -93,7 +93,7 @@ private[exec] final class ShuffledKeys(
     val keys: Seq[Expression] = types.zipWithIndex.map { case (t, i) =>
       BoundReference(i, t, nullable = false)
     }
-    val ofKeys = mode.copy(keys = keys)(mode.join)
+    val ofKeys = mode.copy(keys = keys)(mode.condition)
     rows => ofKeys.relation(rows)
   }
 

@@ -12,7 +12,7 @@ import thetajoin.rowstore.{RelationBuilder, ThetaRelation}
  * bound to the build side's output only, so that the modes of equal joins are equal: two plans of the same query share a
  * broadcast, and adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
  *
- * @param join the condition as SQL, for errors; modes of equal fields are equal whatever it says
+ * @param condition of the join, for an error in the driver; modes of equal fields are equal whatever it is
  */
 final case class ThetaBroadcastMode(
     accelerator: String,
@@ -21,7 +21,7 @@ final case class ThetaBroadcastMode(
     filter: Option[Expression],
     stored: Seq[Expression],
     keepUnmatchable: Boolean
-)(val join: String)
+)(@transient val condition: Option[Expression])
     extends BroadcastMode {
 
   /**
@@ -38,7 +38,7 @@ final case class ThetaBroadcastMode(
       }
     val columns = AttributeSet.fromAttributeSets(stored.map(_.references))
     val kept = if (columns.isEmpty) stored else output.filter(columns.contains)
-    copy(keys = keys.map(bind), filter = filter.map(bind), stored = kept.map(bind))(join)
+    copy(keys = keys.map(bind), filter = filter.map(bind), stored = kept.map(bind))(condition)
   }
 
   /** Whether rows whose key is there already, or is null, are of no use, and keys may be evaluated without a net. */
@@ -53,7 +53,7 @@ final case class ThetaBroadcastMode(
     try relation(measured)
     catch {
       case e: OutOfMemoryError =>
-        throw new BroadcastMemoryException(join, measured.rows, measured.bytes, e)
+        throw new BroadcastMemoryException(condition, measured.rows, measured.bytes, e)
     }
   }
 
@@ -72,13 +72,17 @@ final case class ThetaBroadcastMode(
       keys = keys.map(_.canonicalized),
       filter = filter.map(_.canonicalized),
       stored = stored.map(_.canonicalized)
-    )(join)
+    )(condition)
 }
 
 /** A build side that the driver's heap can't hold. Spark's own error would name settings that have no effect on these joins. */
-final class BroadcastMemoryException(join: String, rows: Long, bytes: Long, cause: OutOfMemoryError)
-    extends RuntimeException(
-      s"[BROADCAST_OUT_OF_MEMORY] The driver's heap is too small to index a side of the join ON $join for its broadcast: it may take " +
+final class BroadcastMemoryException(
+    condition: Option[Expression],
+    rows: Long,
+    bytes: Long,
+    cause: OutOfMemoryError
+) extends RuntimeException(
+      s"[BROADCAST_OUT_OF_MEMORY] The driver's heap is too small to index a side of the join ON ${condition.fold("true")(_.sql)} for its broadcast: it may take " +
         s"${Runtime.getRuntime.maxMemory >> 20} MB, and $rows rows of " +
         s"${bytes >> 20} MB were read before it was full. Raise spark.driver.memory, and " +
         "spark.executor.memory with it; or filter that side, select fewer of its columns, or have the other side " +

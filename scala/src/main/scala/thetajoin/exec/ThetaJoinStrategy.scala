@@ -138,6 +138,6 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       choice.buildFilter.reduceOption(And(_, _)),
       ThetaJoinExec.storedAttributes(choice.role, build, choice.residual),
       choice.role.needsMatchedBuildRows
-    )(join.condition.fold("true")(_.sql))
+    )(join.condition)
   }
 }

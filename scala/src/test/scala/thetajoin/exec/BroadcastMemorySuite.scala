@@ -31,7 +31,7 @@ class BroadcastMemorySuite extends AnyFunSuite with SharedSession {
     val key = BoundReference(0, LongType, nullable = false)
     val mode =
       ThetaBroadcastMode("endless", EndlessSpec(), Seq(key), None, Nil, keepUnmatchable = false)(
-        join.mode.join
+        join.mode.condition
       )
     val rows = spark.range(0, 5000, 1, 1).queryExecution.toRdd.map(_.copy()).collect()
     val failure = intercept[BroadcastMemoryException](mode.transform(rows))

@@ -150,7 +150,7 @@ class CancellationSuite extends AnyFunSuite with SharedSession with Eventually {
       None,
       Nil,
       keepUnmatchable = true
-    )("true")
+    )(None)
     val row = new UnsafeRow(0)
     var outcome: Try[Any] = null
     val thread = new Thread(() =>
