@@ -75,7 +75,7 @@ test-scala-fast: .venv/.complete
 	tools/sbt "testOnly $(patsubst %,thetajoin.%.*,accelerator condition driver planner report rowstore)"
 
 test-python-fast: .venv/.complete $(EXAMPLE_JAR)
-	$(PYTHON) -m pytest -m "not slow" --part 1/6
+	$(PYTHON) -m pytest -m "not slow" --part 1/12
 
 test-suites: .venv/.complete ## Spark's own join suites with the extension on
 	tools/sbt sparkSuites/run
