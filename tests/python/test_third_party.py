@@ -61,7 +61,7 @@ def answers(request: pytest.FixtureRequest, tmp_path: Path) -> list[object]:
     if request.param == "service":
         names = ""
         with zipfile.ZipFile(jar, "a") as archive:
-            archive.writestr("META-INF/services/thetajoin.accelerator.Accelerator", CLASS + "\n")
+            archive.writestr("META-INF/services/thetajoin.contract.Accelerator", CLASS + "\n")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     command = [sys.executable, str(program), str(jar), names]

@@ -55,7 +55,7 @@ object Settings {
     "spark.thetajoin.accelerators",
     "",
     "0.1.0",
-    "Comma-separated class names of further accelerators, each a thetajoin.accelerator.Accelerator with a " +
+    "Comma-separated class names of further accelerators, each a thetajoin.contract.Accelerator with a " +
       "constructor without arguments. Those registered as Java services are found without it.",
     SettingKind.Names
   )

@@ -7,13 +7,7 @@ import org.apache.spark.sql.execution.thetabridge.SettingEntries
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.accelerator.Registry
-import thetajoin.exec.{
-  BoundScans,
-  IsolateProbe,
-  SendKeysOnce,
-  TakeArrangedJoins,
-  ThetaJoinStrategy
-}
+import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, TakeArrangedJoins, ThetaJoinStrategy}
 import thetajoin.planner.ResolveThetaHints
 import thetajoin.report.ExplainFunction
 

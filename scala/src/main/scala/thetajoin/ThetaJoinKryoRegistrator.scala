@@ -4,14 +4,23 @@ import org.apache.spark.serializer.KryoRegistrator
 
 import com.esotericsoftware.kryo.Kryo
 
-import thetajoin.accelerator.existence._
-import thetajoin.accelerator.interval._
-import thetajoin.accelerator.keys._
-import thetajoin.accelerator.nestedloop.AllRows
-import thetajoin.accelerator.piecewise._
-import thetajoin.accelerator.{BoundPair, Directory, KeyTypes}
+import thetajoin.accelerator.Registry
+import thetajoin.contract.BoundPair
 import thetajoin.driver.{MatchedSlice, ReplicatedRelation}
-import thetajoin.rowstore._
+import thetajoin.kit.keys.{
+  ByteTable,
+  DenseLongs,
+  GroupedBytes,
+  GroupedLongs,
+  Groups,
+  HashedLongs,
+  KeyBytes,
+  KeyFilter,
+  ShortTable
+}
+import thetajoin.kit.{Directory, KeyTypes}
+import thetajoin.relation.ThetaRelation
+import thetajoin.rowstore.{FlatColumn, PagedColumn, RowPages, RowStore, StoredColumn}
 
 /**
  * The classes of what joins broadcast, shuffle and collect, for sessions that set `spark.kryo.registrationRequired`:
@@ -19,8 +28,12 @@ import thetajoin.rowstore._
  */
 final class ThetaJoinKryoRegistrator extends KryoRegistrator {
 
-  /** A class is written as its place in this list. */
-  override def registerClasses(kryo: Kryo): Unit = Seq(
+  /** A class is written as its place in the list. */
+  override def registerClasses(kryo: Kryo): Unit =
+    (shared ++ Registry.builtIn.flatMap(_.wireClasses)).foreach(kryo.register(_))
+
+  /** What is no accelerator's own. */
+  private def shared: Seq[Class[_]] = Seq(
     classOf[ThetaRelation],
     classOf[RowStore],
     classOf[Array[StoredColumn]],
@@ -45,27 +58,6 @@ final class ThetaJoinKryoRegistrator extends KryoRegistrator {
     classOf[KeyBytes],
     classOf[GroupedLongs],
     classOf[GroupedBytes],
-    classOf[TestedRows],
-    classOf[TestedLongs],
-    classOf[TestedBytes],
-    classOf[HighestTest],
-    classOf[UnequalTest],
-    classOf[StaircaseTest],
-    classOf[NullAwareSpec],
-    classOf[NullAwareIndex],
-    classOf[NullAwareNumbers],
-    classOf[PiecewiseSpec],
-    classOf[SortedLongs],
-    classOf[SortedValues],
-    classOf[BetweenSpec],
-    classOf[Between],
-    classOf[BetweenOfUnique],
-    classOf[BothAtLeastSpec],
-    classOf[BothAtLeast],
-    classOf[BothAtLeastOfUnique],
-    classOf[Segments],
-    classOf[MaxTree],
-    classOf[Array[Array[Long]]],
-    classOf[AllRows]
-  ).foreach(kryo.register(_))
+    classOf[Array[Array[Long]]]
+  )
 }

@@ -9,10 +9,13 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.internal.SQLConf
 
+import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.interval.IntervalAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
+import thetajoin.contract.Accelerator
+import thetajoin.reason.ReasonCode
 import thetajoin.{Setting, Settings}
 
 /** A class named in `spark.thetajoin.accelerators` that can't be used. */
@@ -30,12 +33,17 @@ object Registry {
     ExistenceAccelerator,
     IntervalAccelerator,
     PiecewiseAccelerator,
+    ContainmentAccelerator,
     NestedLoopAccelerator
   )
 
   /** Those that are known without a session: of an accelerator that is not built in, the switch has no default but that of all. */
   val settings: Seq[Setting[_]] =
-    Settings.written ++ builtIn.map(a => Settings.acceleratorEnabled(a.id))
+    Settings.written ++ builtIn.flatMap(a => Settings.acceleratorEnabled(a.id) +: a.settings)
+
+  /** Every reason that a join may be passed over for, but those of accelerators that are not built in. */
+  val reasons: Seq[ReasonCode] =
+    (ReasonCode.all ++ builtIn.flatMap(_.reasons)).distinct.sortBy(_.name)
 
   /** Built-in accelerators, those registered as services, then those named by configuration; an id counts once. */
   def accelerators(conf: SQLConf): Seq[Accelerator] = {

@@ -1,7 +1,12 @@
 package thetajoin.condition
 
+import java.util.regex.Pattern
+
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Which expressions can't raise an error, whatever the row. A key or a one-sided conjunct is evaluated for rows
@@ -28,6 +33,10 @@ object Safety {
       true
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
     case _: StartsWith | _: EndsWith | _: Contains => true
+    case _: CreateArray | _: MapKeys | _: MapValues | _: Size | _: ArrayContains => true
+    case _: ArraysOverlap | _: ArrayIntersect | _: ArrayExcept | _: ArrayDistinct => true
+    case StringSplit(_, Literal(pattern: UTF8String, _), _: Literal) =>
+      Try(Pattern.compile(pattern.toString)).isSuccess
     case _ => false
   }
 
@@ -38,6 +47,7 @@ object Safety {
     case (f, t) if f == t => true
     case (_: NumericType, _: NumericType) => Cast.canUpCast(from, to)
     case (_: NumericType | BooleanType | DateType, StringType) => true
+    case (ArrayType(f, _), ArrayType(t, _)) => widens(f, t)
     case _ => false
   }
 }

@@ -47,8 +47,10 @@ private[driver] final class BuildColumns(
     }
   }
 
+  def isListed: Boolean = positions.isDefined
+
   /** The position that a place is. */
-  def positionOf(place: String): String = if (positions.isDefined) s"$list[$place]" else place
+  def positionOf(place: String): String = if (isListed) s"$list[$place]" else place
 
   /** Local copies of the arrays that code generated so far reads, for one run. */
   def declareLocals: String = {

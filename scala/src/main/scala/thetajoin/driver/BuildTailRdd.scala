@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.{HashPartitioner, Partitioner}
 
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /** In place of a partition's probe rows: the build rows that have found no match among them. */
 final class MarkedRows(val unmatched: UnmatchedRows) extends GenericInternalRow(0)

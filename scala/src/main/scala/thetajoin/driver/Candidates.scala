@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.accelerator.{BytesProber, LongProber, LongsProber, Prober}
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.contract.{BytesProber, LongProber, LongsProber, Prober}
+import thetajoin.relation.ThetaRelation
 
 /**
  * The candidate runs of one probe row at a time: those of the index, then the build rows whose own key could
@@ -40,7 +40,9 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private var runFrom = 0
   private var runUntil = 0
   private val cancellation = new Cancellation
-  private var uncheckedPairs = 0L
+  private var uncheckedPairs = 0
+  private var endOfLong = 0
+  private var afterLong = Done
 
   private def use(other: Prober): Unit = {
     prober = other
@@ -73,8 +75,14 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   def from: Int = runFrom
   def until: Int = runUntil
 
-  /** If the prober [[Prober.lists lists]]: where the build rows of the current run stand, which is one of places in here. */
+  /** Whether runs are of places in [[positions]]. */
+  def listsPositions: Boolean = lists
+
+  /** If so: where the build rows of the current run stand, which is one of places in here. */
   def positions: Array[Int] = list
+
+  /** Where the build row at a place of the current run stands. */
+  def position(place: Int): Int = if (lists) list(place) else place
 
   /** The probe row has no match: a key is null, or its own condition fails. */
   def none(): Unit = state = Done
@@ -149,6 +157,12 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     case Done => false
     case Always => lastRun(indexed)
     case Everything => lastRun(0)
+    case Long =>
+      if (endOfLong - runUntil > MostOfRun) run(runUntil, runUntil + MostOfRun)
+      else {
+        state = afterLong
+        run(runUntil, endOfLong)
+      }
     case Rest => partFrom < partEnd && nextPart()
     case Tail =>
       if (partFrom < partEnd) nextPart()
@@ -181,18 +195,22 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     run(0, rows)
   }
 
+  /** A long run is given in parts, so that no loop over a run has to ask for anything but its pairs. */
   private def run(from: Int, until: Int): Boolean = {
     runFrom = from
     runUntil = until
-    uncheckedPairs += until - from
-    if (uncheckedPairs >= PairsPerCheck) endIfKilled()
+    if (until - from > MostOfRun) {
+      runUntil = from + MostOfRun
+      endOfLong = until
+      afterLong = state
+      state = Long
+    }
+    uncheckedPairs += runUntil - from
+    if (uncheckedPairs >= PairsPerCheck) {
+      uncheckedPairs = 0
+      cancellation.check()
+    }
     from < until
-  }
-
-  /** Called within a long run as well. */
-  def endIfKilled(): Unit = {
-    uncheckedPairs = 0L
-    cancellation.check()
   }
 }
 
@@ -203,6 +221,7 @@ private[driver] object Candidates {
   private final val Everything = 3
   private final val Rest = 4
   private final val Tail = 5
+  private final val Long = 6
 
   /** Groups of a batch that are none of the index: the rows that can match but are in no group; no rows; all of them; a [[BuildTail]]. */
   final val AlwaysGroup = -1
@@ -213,6 +232,9 @@ private[driver] object Candidates {
 
   private final val PartRows = 1024
 
-  /** Candidates after which to ask whether the task has been killed; a power of two. */
-  final val PairsPerCheck = 8192
+  /** Candidates after which to ask whether the task has been killed. */
+  private final val PairsPerCheck = 8192
+
+  /** So many take less than a second, however slow the residual is. */
+  private final val MostOfRun = 16384
 }

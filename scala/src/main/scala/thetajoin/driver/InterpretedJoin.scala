@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.BooleanType
 
-import thetajoin.rowstore.{BuildRowView, ThetaRelation}
+import thetajoin.relation.ThetaRelation
+import thetajoin.rowstore.BuildRowView
 
 /**
  * The join over one partition without generated code for the whole stage: a cursor over candidates that gives a row at
@@ -69,9 +70,8 @@ final class InterpretedJoin(
       var p = finder.candidates.from
       while (p < finder.candidates.until) {
         candidateRows += 1
-        finder.endIfKilled()
         try
-          if (finder.matches(row, p)) {
+          if (finder.matches(row, finder.candidates.position(p))) {
             matches += 1
             return true
           }
@@ -141,9 +141,8 @@ final class InterpretedJoin(
 
     override def next(): Int = {
       if (!hasNext) throw new NoSuchElementException
-      finder.endIfKilled()
       p += 1
-      p - 1
+      finder.candidates.position(p - 1)
     }
   }
 }
@@ -160,7 +159,6 @@ final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int)
 
   private val asksKeys = !task.keysMayRaise || relation.store.rows > 0
   val candidates = new Candidates(relation)
-  private var looked = 0
 
   def start(row: InternalRow): Unit =
     if (passes.exists(!_.eval(row)) || !asksKeys) candidates.none()
@@ -176,12 +174,6 @@ final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int)
     else
       try keys(row)
       catch { case NonFatal(_) => null }
-
-  /** Called for each candidate: ends a killed task once in a while. */
-  def endIfKilled(): Unit = {
-    looked += 1
-    if ((looked & Candidates.PairsPerCheck - 1) == 0) candidates.endIfKilled()
-  }
 
   def matches(row: InternalRow, position: Int): Boolean =
     residual.forall(_.eval(joined(row, buildRow.at(position))))

@@ -31,7 +31,7 @@ private[thetajoin] final class JoinCode(
   private val relation = new RelationCode(ctx, task, source, inBatches = batchBounds.isDefined)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
-  private val matching = new MatchCode(ctx, task, candidates)
+  private val matching = new MatchCode(ctx, task)
   private val counters = new CounterCode(ctx, metricTerm)
   private val singleRow = new SingleRowCode(ctx, task, relation, probeRow, matching, counters)
   private lazy val found = ctx.addMutableState("boolean", "found", forceInline = true)
@@ -216,7 +216,6 @@ private[thetajoin] final class JoinCode(
          |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
          |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(s"$p + 1", end)}) {
          |  $emitted += 1L;
-         |  ${relation.endIfKilled(emitted)}
          |  ${consumer.emit(output(probe, columns.at(p, padded)))}
          |  $leave
          |}""".stripMargin
@@ -271,7 +270,7 @@ private[thetajoin] final class JoinCode(
            |  long emitted = ${if (search == NoSearch) "until - from" else "0L"};
            |  ${consumer.enterLoop}
            |  int $p = from;
-           |  ${if (isOnlyPadded) emit else matching.inBlocks(p, "until")(loopTo)}
+           |  ${if (isOnlyPadded) emit else MatchCode.inBlocks(p, "until")(loopTo)}
            |  ${consumer.leaveLoop}
            |  return emitted;
            |}""".stripMargin

@@ -3,9 +3,9 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
-import thetajoin.accelerator.LongsLookup
 import thetajoin.condition.Safety
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.contract.LongsLookup
+import thetajoin.relation.ThetaRelation
 
 /**
  * What the driver does for one join: made from the fields of an exec node when it runs.
@@ -15,6 +15,7 @@ import thetajoin.rowstore.ThetaRelation
  * @param residual conjuncts that a candidate must still pass, in plan order
  * @param keysCanFail whether evaluating a probe key can raise an error that is held; such a row meets every build row
  * @param keysMayRaise whether evaluating a probe key can raise an error that is the query's. If there is no build row, none is evaluated
+ * @param takesNullKeys whether a probe row of which a key is null may have candidates
  * @param marks set if build rows are marked while pairs come out: by which number of a join among [[TaskMarks]]
  */
 final case class JoinTask(
@@ -27,6 +28,7 @@ final case class JoinTask(
     residual: Seq[Expression],
     keysCanFail: Boolean,
     keysMayRaise: Boolean,
+    takesNullKeys: Boolean,
     marks: Option[Int] = None
 ) {
 

@@ -11,7 +11,7 @@ private[thetajoin] final class MarkCode(
   private val relation = new RelationCode(ctx, task, source)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
-  private val matching = new MatchCode(ctx, task, candidates)
+  private val matching = new MatchCode(ctx, task)
 
   /** The method `void mark(InternalRow row, UnmatchedRows unmatched)` of a [[MatchMarker]]. */
   def method(row: String, unmatched: String): String = {
@@ -27,21 +27,25 @@ private[thetajoin] final class MarkCode(
     val early = probeRow.early(probe, isPlaced = false, manyRows = false)
     val start = probeRow.start(probe)
     val columns = relation.newColumns()
-    val p = ctx.freshName("position")
+    val place = ctx.freshName("place")
+    val position = columns.positionOf(place)
     val end = ctx.freshName("end")
-    val tested = ctx.freshName("tested")
     val inRun =
       if (task.residual.isEmpty) s"$candidates.mark($unmatched);"
       else {
         val check =
-          s"${matching.check(probe, columns.at(p), orElse = "continue;")}\n$unmatched.mark($p);"
+          s"${matching.check(probe, columns.at(place), orElse = "continue;")}\n$unmatched.mark($position);"
+        // In a run of positions all that are marked are skipped in one step, in a list one by one.
+        def next(from: String) = if (columns.isListed) from else s"$unmatched.next($from, $end)"
+        val skip = if (columns.isListed) s"if ($unmatched.isMatched($position)) continue;" else ""
+        val body = s"$skip\n${if (task.holdsErrors) held(check, unmatched, position) else check}"
         s"""
            |final int $end = $candidates.until();
-           |int $tested = 0;
-           |for (int $p = $unmatched.next($candidates.from(), $end); $p < $end; $p = $unmatched.next($p + 1, $end)) {
-           |  $tested += 1;
-           |  ${relation.endIfKilled(tested)}
-           |  ${if (task.holdsErrors) held(check, unmatched, p) else check}
+           |${columns.declareLocals}
+           |for (int $place = ${next(s"$candidates.from()")}; $place < $end; $place = ${next(
+            s"$place + 1"
+          )}) {
+           |  $body
            |}""".stripMargin
       }
     val narrow =
@@ -51,7 +55,6 @@ private[thetajoin] final class MarkCode(
        |$early
        |$narrow
        |$start
-       |${columns.declareLocals}
        |while ($candidates.next()) {
        |  $inRun
        |}""".stripMargin

@@ -3,14 +3,8 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
 
-/**
- * The residual as Java text: on one candidate, and as a search for the next match.
- *
- * @param candidates the field of the [[Candidates]]
- */
-private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candidates: String) {
-  import MatchCode.Block
-
+/** The residual as Java text: on one candidate, and as a search for the next match. */
+private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
   private val schema: AttributeSeq = task.probeOutput ++ task.stored
   private val read = AttributeSet.fromAttributeSets(task.residual.map(_.references))
 
@@ -56,28 +50,28 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candi
            |private int $name(int $p, int $until) {
            |  ${columns.declareLocals}
            |  ${kept.declareLocals}
-           |  ${inBlocks(p, until)(end => s"for (; $p < $end; $p++) {\n$guarded\n}")}
+           |  ${MatchCode.inBlocks(p, until)(end => s"for (; $p < $end; $p++) {\n$guarded\n}")}
            |  return $until;
            |}""".stripMargin
       )
       new MethodSearch(method, kept.set)
     }
+}
+
+private[driver] object MatchCode {
 
   /**
    * Moves `position` up to `until` by a loop over each block of candidates. Blocks are shorter than the stretches into
    * which the JIT would otherwise cut the loop (LoopStripMiningIter, 1000), which costs up to twice the time where matches
-   * are rare. A killed task ends between two blocks, and not between any two: the check costs as much as some dozens of pairs.
+   * are rare.
    */
   def inBlocks(position: String, until: String)(loopTo: String => String): String =
     s"""
        |while ($position < $until) {
        |  final int blockEnd = $until - $position > $Block ? $position + $Block : $until;
        |  ${loopTo("blockEnd")}
-       |  if (($position & ${Candidates.PairsPerCheck - 1}) < $Block) $candidates.endIfKilled();
        |}""".stripMargin
-}
 
-private[driver] object MatchCode {
   private final val Block = 512
 }
 

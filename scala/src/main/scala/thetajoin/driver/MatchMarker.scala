@@ -6,7 +6,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /** Marks the build rows that match a probe row: an existence test, so that a marked row is not looked at again. */
 abstract class MatchMarker {
@@ -76,13 +76,14 @@ private[thetajoin] object MatchMarker extends Logging {
       (row: InternalRow, unmatched: UnmatchedRows) => {
         finder.start(row)
         while (finder.candidates.next()) {
-          val until = finder.candidates.until
-          var p = unmatched.next(finder.candidates.from, until)
-          while (p < until) {
-            finder.endIfKilled()
-            try if (finder.matches(row, p)) unmatched.mark(p)
+          val (lists, until) = (finder.candidates.listsPositions, finder.candidates.until)
+          def next(place: Int) = if (lists) place else unmatched.next(place, until)
+          var place = next(finder.candidates.from)
+          while (place < until) {
+            val p = finder.candidates.position(place)
+            try if (!unmatched.isMatched(p) && finder.matches(row, p)) unmatched.mark(p)
             catch { case NonFatal(e) if task.holdsErrors => unmatched.hold(p, e) }
-            p = unmatched.next(p + 1, until)
+            place = next(place + 1)
           }
         }
       }

@@ -2,7 +2,7 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /** The probe rows of a partition of a join, by the id of its node, and the build rows that they may match. */
 class PartitionRows(val relation: ThetaRelation, val join: Int, probe: Iterator[InternalRow])

@@ -3,7 +3,7 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-import thetajoin.accelerator.LongOrder
+import thetajoin.kit.LongOrder
 
 /**
  * Probe rows on their way to an ordered index: a batch is filled, sorted by where its rows are looked up, and read. Neighbours then

@@ -174,7 +174,7 @@ private[driver] final class ProbeCode(
   }
 
   private def anyNull(row: ExprCode, keys: Seq[Expression]): String =
-    if (keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
+    if (!task.takesNullKeys && keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"
 
   /** Runs `text`, which evaluates keys, if the probe row's own condition holds and its keys are to be evaluated. */
   private def ifAsked(probe: Seq[ExprCode], text: String, orElse: String): String = {
@@ -196,6 +196,7 @@ private[driver] final class ProbeCode(
   }
 
   private def startKeys(probe: Seq[ExprCode]): String = task.probeKeys match {
+    case keys if task.takesNullKeys => startRow(keys, probe)
     case Seq(key) if key.dataType == LongType =>
       val k = ExpressionCode(ctx, key, schema, probe)
       s"${k.code}\n" + unlessNull(k.isNull.toString, s"$candidates.probe((long) ${k.value});")
@@ -205,9 +206,12 @@ private[driver] final class ProbeCode(
         unlessNull(k.isNull.toString, s"$candidates.probe(${bytes(k, key.dataType)});")
     case keys if keys.nonEmpty && relation.takesLongs =>
       longs(keys, probe)(numbers => s"$candidates.probe($numbers);", s"$candidates.none();")
-    case keys =>
-      val row = ExpressionCode.row(ctx, keys, schema, probe)
-      s"${row.code}\n" + unlessNull(anyNull(row, keys), s"$candidates.probe(${row.value});")
+    case keys => startRow(keys, probe)
+  }
+
+  private def startRow(keys: Seq[Expression], probe: Seq[ExprCode]): String = {
+    val row = ExpressionCode.row(ctx, keys, schema, probe)
+    s"${row.code}\n" + unlessNull(anyNull(row, keys), s"$candidates.probe(${row.value});")
   }
 
   private def isBytes(t: DataType): Boolean = t match {

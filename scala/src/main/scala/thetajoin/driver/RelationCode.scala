@@ -2,7 +2,7 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.accelerator.{
+import thetajoin.contract.{
   BoundPair,
   BytesMembership,
   BytesProber,
@@ -12,7 +12,7 @@ import thetajoin.accelerator.{
   LongsMembership,
   LongsProber
 }
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /** The fields of a generated class for the build side: the relation, the candidates of a probe row, the columns. */
 private[driver] final class RelationCode(
@@ -57,10 +57,6 @@ private[driver] final class RelationCode(
     forceInline = true
   )
 
-  /** Ends a killed task once in a while, by a variable that counts pairs. */
-  def endIfKilled(counted: String): String =
-    s"if (($counted & ${Candidates.PairsPerCheck - 1}) == 0) $candidates.endIfKilled();"
-
   /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
   lazy val membership: Option[Membership] = sample.index match {
     case _ if source.mayHaveAlways || inBatches => None
@@ -99,10 +95,10 @@ private[driver] final class RelationCode(
   def pair: BoundPair = sample.index.pair
 
   /** The list of positions that runs are places of, if they are. */
-  private lazy val positions: Option[String] =
-    if (inBatches && sample.index.newBatchProber().exists(_.lists))
-      Some(s"$candidates.positions()")
-    else None
+  private lazy val positions: Option[String] = {
+    val prober = if (inBatches) sample.index.newBatchProber().get else sample.index.newProber()
+    if (prober.lists) Some(s"$candidates.positions()") else None
+  }
 
   def newColumns(): BuildColumns =
     new BuildColumns(ctx, source, task.stored, relation, positions)

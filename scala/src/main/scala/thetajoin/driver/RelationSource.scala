@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.accelerator.{JoinIndex, KeyErrors}
-import thetajoin.rowstore.{FlatColumn, ThetaRelation}
+import thetajoin.contract.{JoinIndex, KeyErrors}
+import thetajoin.relation.ThetaRelation
+import thetajoin.rowstore.FlatColumn
 
 /** Where generated code finds the build side. */
 private[thetajoin] sealed trait RelationSource {

@@ -8,7 +8,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /**
  * A relation that each JVM makes for itself, in the first task that asks for it; others that ask meanwhile wait, unless they are killed. It

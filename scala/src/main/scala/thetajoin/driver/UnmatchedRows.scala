@@ -30,6 +30,8 @@ final class UnmatchedRows(rows: Int) {
     p
   }
 
+  def isMatched(position: Int): Boolean = skip(position) != position
+
   /** Marks a row that is unmatched. */
   def mark(position: Int): Unit = {
     skip(position) = position + 1
@@ -40,7 +42,7 @@ final class UnmatchedRows(rows: Int) {
   def markListed(positions: Array[Int], from: Int, until: Int): Unit = {
     var i = from
     while (i < until) {
-      if (skip(positions(i)) == positions(i)) mark(positions(i))
+      if (!isMatched(positions(i))) mark(positions(i))
       i += 1
     }
   }
@@ -91,7 +93,7 @@ final class UnmatchedRows(rows: Int) {
 
   /** What was found for the positions of `[from, until)`; `from` is a multiple of 64. */
   def slice(from: Int, until: Int): MatchedSlice = {
-    val matched = MatchedSlice.bits(from, until)(p => skip(p) != p)
+    val matched = MatchedSlice.bits(from, until)(isMatched)
     if (failed == null) MatchedSlice(matched, null, null)
     else {
       val words = (until - from + 63) >> 6

@@ -14,9 +14,9 @@ import org.apache.spark.sql.types._
 
 import org.apache.parquet.hadoop.ParquetInputFormat
 
-import thetajoin.accelerator.KeyBounds
 import thetajoin.condition.OrderedLong
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.contract.KeyBounds
+import thetajoin.relation.ThetaRelation
 
 /**
  * Where the index of a semi join is there before its probe side is read, as adaptive execution has it, the Parquet scan of the

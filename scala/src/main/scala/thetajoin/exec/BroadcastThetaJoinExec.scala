@@ -18,7 +18,8 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import thetajoin.Settings
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
-import thetajoin.rowstore.{RowStore, ThetaRelation}
+import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
+import thetajoin.rowstore.RowStore
 
 /**
  * A join whose build side is broadcast with an index over it. It extends Spark's nested loop join because adaptive
@@ -244,7 +245,10 @@ final class BroadcastThetaJoinExec(
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
   override protected def batchBounds(relation: ThetaRelation): Option[Int] =
-    if (sortsProbe && role.buildExistence.isEmpty && paysToSort(relation)) Some(mode.spec.bounds)
+    if (
+      sortsProbe && role.buildExistence.isEmpty && paysToSort(relation) &&
+      relation.index.newBatchProber().isDefined
+    ) Some(mode.spec.bounds)
     else None
 
   private def paysToSort(relation: ThetaRelation): Boolean = {

@@ -21,7 +21,8 @@ import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.accelerator.{IndexSpec, SeenKeys}
+import thetajoin.contract.{IndexSpec, SeenKeys}
+import thetajoin.relation.ThetaBroadcastMode
 
 /**
  * Where an index keeps each key once: drops rows whose key the task has seen, and those with a null key, before they are

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
 import thetajoin.driver._
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /** How the driver is put into a generated stage, or run without one. */
 trait JoinLoops extends CodegenSupport {

@@ -14,7 +14,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import thetajoin.rowstore.{RowPages, ThetaRelation}
+import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
+import thetajoin.rowstore.RowPages
 
 /**
  * The keys of a build side, each once from each task, in a shuffle by key: their size is known before they go anywhere.

@@ -10,6 +10,7 @@ import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution._
 
 import thetajoin.driver._
+import thetajoin.relation.ThetaBroadcastMode
 
 /**
  * An existence join whose right side is not known to be small. The keys of the right side are shuffled first. If they

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.execution._
 
 import thetajoin.driver._
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /**
  * The end of the generated stage below an existence join whose preserved side is built, and below its [[ProbeRowsExec]]:

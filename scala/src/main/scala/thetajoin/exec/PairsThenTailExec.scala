@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.execution._
 
 import thetajoin.driver._
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 
 /**
  * An aggregate without grouping keys over a join that also gives build rows without a match, in one pass over the probe rows. Each task

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.thetabridge.TaskMemory
 
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.{MeasuredRows, ThetaRelation}
 
 /**
  * Makes the relation of a partition in the task that joins it, and tells Spark what memory that takes.

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.thetabridge.Broadcasts
 
 import thetajoin.driver._
+import thetajoin.relation.ThetaBroadcastMode
 
 /**
  * An existence join whose right side is a few small files: each executor that joins reads them for itself, in the first task that

@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, ShuffledJoin}
 
 import thetajoin.driver._
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 
 /**
  * A join of two sides that are partitioned by equal keys: each partition has an index of its own, in which the rows of a key are

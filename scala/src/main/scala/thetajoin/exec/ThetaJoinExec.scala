@@ -7,10 +7,10 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
-import thetajoin.accelerator.KeyErrors
 import thetajoin.condition.Safety
+import thetajoin.contract.KeyErrors
 import thetajoin.driver._
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 
 /** What our join nodes share: what they join by, and how that is told. */
 trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
@@ -64,6 +64,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
       residual,
       keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !areSafe,
       keysMayRaise = mode.spec.keyErrors == KeyErrors.Raised && !areSafe,
+      takesNullKeys = mode.spec.takesNulls,
       marks
     )
   }

@@ -18,6 +18,7 @@ import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
 import thetajoin.planner._
 import thetajoin.reason.ReasonCode
+import thetajoin.relation.ThetaBroadcastMode
 
 /** A decision, with the node that carries it out if a join is accelerated. */
 final case class Planned(decision: Decision, node: Option[SparkPlan])

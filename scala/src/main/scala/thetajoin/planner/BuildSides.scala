@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
-import thetajoin.exec.ThetaBroadcastMode
 import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.relation.ThetaBroadcastMode
 
 /** Which side of a join is broadcast. */
 private[thetajoin] object BuildSides {

@@ -3,7 +3,7 @@ package thetajoin.planner
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 
-import thetajoin.accelerator.Offer
+import thetajoin.contract.Offer
 import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.Reason
 

@@ -17,14 +17,24 @@ import thetajoin.reason.{Reason, ReasonCode}
  */
 private[planner] object EquiBuildSides {
 
-  /** In the order in which they are tried. */
-  def choose(join: Join, shape: JoinShape, conf: SQLConf): Either[Reason, Seq[Placement]] =
+  /**
+   * In the order in which they are tried.
+   *
+   * @param servesMore whether an accelerator would serve more of the condition than its equal keys with this side built
+   */
+  def choose(
+      join: Join,
+      shape: JoinShape,
+      conf: SQLConf,
+      servesMore: BuildSide => Boolean
+  ): Either[Reason, Seq[Placement]] =
     BuildSides.broadcastAlready(join).map(_.map(side => Seq(Placement.Broadcast(side)))).getOrElse {
       shuffleHint(join) match {
         case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
         case None =>
           val isExistence = JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)
-          val found = if (isExistence) ofExistence(join, conf) else ofPairs(join, shape, conf)
+          val found =
+            if (isExistence) ofExistence(join, conf) else ofPairs(join, shape, conf, servesMore)
           if (ThetaHint.isForced(join))
             Right(found.getOrElse(Nil) :+ Placement.Broadcast(BuildSides.chosen(join)))
           else found
@@ -49,7 +59,8 @@ private[planner] object EquiBuildSides {
   private def ofPairs(
       join: Join,
       shape: JoinShape,
-      conf: SQLConf
+      conf: SQLConf,
+      servesMore: BuildSide => Boolean
   ): Either[Reason, Seq[Placement]] = {
     val comparisons = shape.plainComparisons.size
     val most =
@@ -63,7 +74,8 @@ private[planner] object EquiBuildSides {
     val preferred = BuildSides.preferred(join)
     val small = broadcastable(join, Seq(preferred)).filter(isSmall)
     BuildSides.hinted(join).orElse(small.headOption) match {
-      case _ if comparisons == 0 || join.children.exists(prunesPartitions) => Left(equiKeys(join))
+      case _ if !servesMore(preferred) || join.children.exists(prunesPartitions) =>
+        Left(equiKeys(join))
       case Some(side) => Right(Seq(Placement.Broadcast(side)))
       case None => shuffle(join, preferred, conf).map(Seq(_))
     }

@@ -11,8 +11,9 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.LongType
 
 import thetajoin.Settings
-import thetajoin.accelerator.{Accelerator, KeyErrors, Offer, Registry}
-import thetajoin.condition.{ConditionAnalysis, Conjunct, JoinShape, OneSided}
+import thetajoin.accelerator.Registry
+import thetajoin.condition.{ConditionAnalysis, EquiKey, JoinShape, OneSided}
+import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
 import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -33,7 +34,8 @@ object Planner {
           join.condition
         )
         val placements =
-          if (hasEquiKeys(join)) EquiBuildSides.choose(join, shape, conf)
+          if (hasEquiKeys(join))
+            EquiBuildSides.choose(join, shape, conf, servesMore(join, shape, _, conf))
           else BuildSides.choose(join, conf).map {
             case BuildRight if shape.nullAwareKeys.nonEmpty =>
               Replication.orBroadcast(join, BuildSides.hinted(join), conf)
@@ -77,6 +79,31 @@ object Planner {
 
   private def hasEquiKeys(join: Join): Boolean = ExtractEquiJoinKeys.unapply(join).isDefined
 
+  /** Whether an accelerator would serve more of the condition than its equal keys. */
+  private def servesMore(join: Join, shape: JoinShape, side: BuildSide, conf: SQLConf): Boolean =
+    shape.conjuncts.exists {
+      case _: EquiKey | _: OneSided => false
+      case _ => true
+    } && answers(join, request(join, shape, side, conf), conf).exists { case (_, answer) =>
+      answer.isRight
+    }
+
+  private def request(join: Join, shape: JoinShape, side: BuildSide, conf: SQLConf): JoinRequest = {
+    val enabled =
+      Registry.accelerators(conf).filter(a => Settings.acceleratorEnabled(a.id).in(conf))
+    val need = if (JoinRole.of(join.joinType, side).get.oneRowAtMost) Need.Any else Need.All
+    JoinRequest(shape, side, need, new AskEach(shape, side, enabled))
+  }
+
+  private def answers(
+      join: Join,
+      request: JoinRequest,
+      conf: SQLConf
+  ): Seq[(Accelerator, Either[Reason, Offer])] = {
+    val role = JoinRole.of(join.joinType, request.buildSide).get
+    Registry.accelerators(conf).map(a => a -> answer(a, request, role, ThetaHint.of(join), conf))
+  }
+
   private def accelerate(
       join: Join,
       shape: JoinShape,
@@ -85,15 +112,15 @@ object Planner {
   ): Decision = {
     val role = JoinRole.of(join.joinType, placement.buildSide).get
     val hints = ThetaHint.of(join)
-    val answers =
-      Registry.accelerators(conf).map(a => a -> answer(a, shape, role, placement, hints, conf))
+    val asked = request(join, shape, placement.buildSide, conf)
+    val answers = this.answers(join, asked, conf)
     val refused = answers.collect { case (a, Left(reason)) => Loser(a.id, reason) }
     val offers = answers.collect { case (a, Right(offer)) => (a, offer) }.sortBy {
       case (_, offer) => offer.cost
     }
     offers match {
       case (best, offer) +: _ =>
-        val chosen = choice(join, shape, placement, role, best, offer)
+        val chosen = choice(join, asked, placement, role, best, offer)
         if (suits(chosen, shape)) Decision(Right(chosen), refused)
         else Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ if hints.exists(_.accelerator.nonEmpty) =>
@@ -106,20 +133,19 @@ object Planner {
 
   private def answer(
       accelerator: Accelerator,
-      shape: JoinShape,
+      request: JoinRequest,
       role: JoinRole,
-      placement: Placement,
       hints: Seq[ThetaHint],
       conf: SQLConf
   ): Either[Reason, Offer] = {
-    val side = placement.buildSide
+    val shape = request.shape
     val switch = Settings.acceleratorEnabled(accelerator.id)
     if (!switch.in(conf))
       Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
     else if (hints.exists(_.accelerator.exists(_ != accelerator.id)))
       Left(ReasonCode.Hinted(hints.map(_.toString).distinct.mkString(" ")))
     else
-      accelerator.offer(shape, side).filterOrElse(
+      accelerator.offer(request).filterOrElse(
         offer => shape.equiKeys.forall(key => offer.served.contains(key.source)),
         ReasonCode.EquiKeys("this accelerator does not use them")
       ).filterOrElse(
@@ -127,15 +153,11 @@ object Planner {
           shape.equiKeys.isEmpty || hints.exists(_.forces) || role.isExistence ||
             offer.served.size > shape.equiKeys.size,
         ReasonCode.EquiKeys("this accelerator uses nothing else")
-      ).map(offer =>
-        if (role.oneRowAtMost) accelerator.forExistence(offer, paired(shape), side)
-        else offer
-      )
+      ).map { offer =>
+        val isDecided = request.need == Need.Any && offer.checked(request.paired).isEmpty
+        if (isDecided) offer.copy(spec = offer.spec.forExistence) else offer
+      }
   }
-
-  /** The conjuncts that read both sides. */
-  private def paired(shape: JoinShape): Seq[Conjunct] =
-    shape.conjuncts.filterNot(_.isInstanceOf[OneSided])
 
   private def suits(choice: Choice, shape: JoinShape): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
@@ -151,18 +173,19 @@ object Planner {
 
   private def choice(
       join: Join,
-      shape: JoinShape,
+      request: JoinRequest,
       placement: Placement,
       role: JoinRole,
       accelerator: Accelerator,
       offer: Offer
   ): Choice = {
+    val shape = request.shape
     val side = placement.buildSide
     val (ofBuild, ofProbe) =
       shape.conjuncts.collect { case o: OneSided => o }.partition(_.side == side)
     // Spark tests equal keys before all else, and an error of another conjunct counts only where they are equal.
     val (ofKeys, others) =
-      offer.checked(paired(shape)).partition(c => shape.equiKeys.exists(_.source == c.source))
+      offer.checked(request.paired).partition(c => shape.equiKeys.exists(_.source == c.source))
     val checked = ofKeys ++ others
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
     val asRead = FileOfRow.isAskedAbove(join)

@@ -10,11 +10,11 @@ final case class Reason(code: ReasonCode, detail: String) {
   override def toString: String = s"[${code.name}] $what. $remedy"
 }
 
-sealed abstract class ReasonCode(val name: String, val what: String, val remedy: String) {
+abstract class ReasonCode(val name: String, val what: String, val remedy: String) {
   def apply(detail: String = ""): Reason = Reason(this, detail)
 }
 
-/** The catalogue, sorted by name. */
+/** The planner's own and those that several accelerators give, sorted by name; other accelerators bring theirs. */
 object ReasonCode {
   case object AcceleratorDisabled
       extends ReasonCode(

@@ -3,7 +3,6 @@ package thetajoin.report
 import java.nio.file.{Files, Path, Paths}
 
 import thetajoin.accelerator.Registry
-import thetajoin.reason.ReasonCode
 
 /**
  * Writes what follows from the registry, the settings and the reasons: pages of docs/, and the
@@ -57,7 +56,7 @@ object GenerateDocs {
        |
        || code | what | remedy |
        || --- | --- | --- |
-       |${ReasonCode.all.map(r => s"| `${r.name}` | ${r.what}. | ${r.remedy} |").mkString("\n|")}
+       |${Registry.reasons.map(r => s"| `${r.name}` | ${r.what}. | ${r.remedy} |").mkString("\n|")}
        |""".stripMargin
 
   private def pythonConstants: String = {

@@ -3,18 +3,17 @@ package thetajoin.accelerator
 import java.net.{URL, URLClassLoader}
 import java.nio.file.{Files, Path}
 
-import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.internal.SQLConf
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.condition.JoinShape
+import thetajoin.contract.{Accelerator, JoinRequest, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 
 final class ServiceAccelerator extends Accelerator {
   override def id: String = "service"
   override def summary: String = "Serves nothing."
-  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+  override def offer(request: JoinRequest): Either[Reason, Offer] =
     Left(ReasonCode.NoAccelerator(summary))
 }
 

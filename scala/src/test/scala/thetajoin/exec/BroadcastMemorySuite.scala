@@ -7,7 +7,8 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.SharedSession
-import thetajoin.accelerator.{IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.relation.{BroadcastMemoryException, ThetaBroadcastMode}
 
 /** Keeps what it is given until the heap is full. */
 private final case class EndlessSpec() extends IndexSpec {

@@ -18,7 +18,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.accelerator.interval.{BetweenOfUnique, BothAtLeastOfUnique}
 import thetajoin.driver.{JoinMetrics, ProbeBatch, Spread}
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 import thetajoin.{Settings, SharedSession}
 
 /** How the node behaves as a part of Spark's plans. */

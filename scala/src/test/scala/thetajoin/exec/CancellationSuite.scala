@@ -16,6 +16,7 @@ import org.scalatest.time.{Millis, Seconds, Span}
 
 import thetajoin.SharedSession
 import thetajoin.accelerator.nestedloop.AllRowsSpec
+import thetajoin.relation.ThetaBroadcastMode
 
 /** A cancelled query gives its cores back within some seconds, however many pairs it looks at before it gives a row. */
 class CancellationSuite extends AnyFunSuite with SharedSession with Eventually {

@@ -13,9 +13,9 @@ import org.apache.spark.sql.execution.SparkPlan
 import com.esotericsoftware.kryo.Kryo
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.accelerator.JoinIndex
+import thetajoin.contract.JoinIndex
 import thetajoin.driver.{MatchedSlice, ReplicatedRelation}
-import thetajoin.rowstore.ThetaRelation
+import thetajoin.relation.ThetaRelation
 import thetajoin.{Settings, SharedSession, ThetaJoinKryoRegistrator}
 
 /** A session in which Kryo fails on every class that it has not been told of. */
@@ -217,7 +217,7 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
         }
       }
     Seq(classOf[ThetaRelation], classOf[ReplicatedRelation], classOf[MatchedSlice]).foreach(add)
-    assert(found.contains(classOf[thetajoin.accelerator.keys.ShortTable]))
+    assert(found.contains(classOf[thetajoin.kit.keys.ShortTable]))
     val written = found.filter(c => c.isArray || classes(c))
     assert(written.filter(kryo.getClassResolver.getRegistration(_) == null).toSet == Set.empty)
   }

@@ -1,7 +1,7 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.IdentityBroadcastMode
@@ -12,8 +12,8 @@ import org.apache.spark.sql.types._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.accelerator.{Accelerator, InvalidAcceleratorException, Offer}
-import thetajoin.condition.JoinShape
+import thetajoin.accelerator.InvalidAcceleratorException
+import thetajoin.contract.{Accelerator, JoinRequest, Offer}
 import thetajoin.exec.ThetaJoinStrategy
 import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.{InvalidSettingException, Settings, SharedSession}
@@ -22,7 +22,7 @@ import thetajoin.{InvalidSettingException, Settings, SharedSession}
 final class DefectiveAccelerator extends Accelerator {
   override val id: String = "defective"
   override val summary: String = "fails on every join"
-  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+  override def offer(request: JoinRequest): Either[Reason, Offer] =
     throw new IllegalStateException("defect")
 }
 

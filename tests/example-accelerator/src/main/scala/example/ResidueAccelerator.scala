@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.accelerator._
 import thetajoin.condition.JoinShape
 import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.contract.{Accelerator, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
 
 /**
  * An accelerator of your own, for `(a.x + b.y) % n = 0` with whole numbers of 64 bits and a
@@ -27,12 +27,9 @@ final class ResidueAccelerator extends Accelerator {
   override val id: String = "residue"
   override val summary: String = "(a + b) % n = 0: build rows are grouped by residue."
 
-  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] = {
-    val (build, probe) = buildSide match {
-      case BuildLeft => (AttributeSet(shape.left), AttributeSet(shape.right))
-      case BuildRight => (AttributeSet(shape.right), AttributeSet(shape.left))
-    }
-    shape.conjuncts
+  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+    val (build, probe) = (AttributeSet(request.build), AttributeSet(request.probe))
+    request.shape.conjuncts
       .map(_.source)
       .collectFirst { case served @ SumDivisible(x: Attribute, y: Attribute, n) =>
         if (build.contains(x) && probe.contains(y)) Some((served, x, y, n))

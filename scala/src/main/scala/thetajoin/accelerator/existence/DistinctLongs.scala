@@ -4,8 +4,8 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.LongSet
+import thetajoin.contract.{IndexBuilder, OrderedIndex}
+import thetajoin.kit.keys.LongSet
 
 /** Keeps each key once, and of the rows the first of each key. */
 private[existence] final class DistinctLongsBuilder extends IndexBuilder {

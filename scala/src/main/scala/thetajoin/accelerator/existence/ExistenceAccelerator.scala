@@ -3,8 +3,9 @@ package thetajoin.accelerator.existence
 import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, IsNull, Literal}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
-import thetajoin.accelerator._
 import thetajoin.condition._
+import thetajoin.contract.{Accelerator, JoinRequest, Need, Offer}
+import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -25,7 +26,27 @@ object ExistenceAccelerator extends Accelerator {
   override val summary: String =
     "Semi, anti and mark joins on equal keys: the distinct keys are a bitmap or a hash table, a probe is one look-up."
 
-  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] = {
+  override def wireClasses: Seq[Class[_]] = Seq(
+    classOf[TestedRows],
+    classOf[TestedLongs],
+    classOf[TestedBytes],
+    classOf[HighestTest],
+    classOf[UnequalTest],
+    classOf[StaircaseTest],
+    classOf[NullAwareSpec],
+    classOf[NullAwareIndex],
+    classOf[NullAwareNumbers]
+  )
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] =
+    ofKeys(request.shape, request.buildSide).map { offer =>
+      if (request.need != Need.Any || offer.spec != ExistenceSpec()) offer
+      else
+        TestedComparisons(offer.checked(request.paired), request.buildSide)
+          .fold(offer)(_.beside(offer).copy(cost = 0.0))
+    }
+
+  private def ofKeys(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] = {
     val equal = shape.equiKeys
     val aware = shape.nullAwareKeys.take(NullAwareSpec.MaxNullable)
     if (equal.isEmpty && aware.isEmpty) Left(ReasonCode.NoEquiKey())
@@ -49,16 +70,6 @@ object ExistenceAccelerator extends Accelerator {
       }
     }
   }
-
-  override def forExistence(
-      offer: Offer,
-      paired: Seq[Conjunct],
-      buildSide: BuildSide
-  ): Offer =
-    if (offer.spec != ExistenceSpec()) super.forExistence(offer, paired, buildSide)
-    else
-      TestedComparisons(offer.checked(paired), buildSide)
-        .fold(super.forExistence(offer, paired, buildSide))(_.beside(offer).copy(cost = 0.0))
 
   /** See [[ExistenceSpec]] and [[NullAwareSpec]] for what they are. */
   private def keys(plain: Seq[Expression], nullAware: Seq[Expression]): Seq[Expression] =

@@ -2,8 +2,8 @@ package thetajoin.accelerator.existence
 
 import org.apache.spark.sql.types._
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{GroupedBytesBuilder, GroupingBuilder}
+import thetajoin.contract.{IndexBuilder, IndexSpec, KeyErrors, SeenKeys}
+import thetajoin.kit.keys.{GroupedBytesBuilder, GroupingBuilder}
 
 /** Equal keys. If `distinct`, one row of each key is kept. */
 final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {

@@ -2,8 +2,8 @@ package thetajoin.accelerator.existence
 
 import java.util.Arrays
 
-import thetajoin.accelerator.keys.Grouping
-import thetajoin.accelerator.{Directory, LongOrder}
+import thetajoin.kit.keys.Grouping
+import thetajoin.kit.{Directory, LongOrder}
 
 /** Of the rows of each group, those that are kept to compare their values with those of a probe row. */
 private[existence] abstract class GroupTest extends Serializable {

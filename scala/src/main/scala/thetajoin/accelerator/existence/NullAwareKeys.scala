@@ -7,8 +7,16 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{ByteTable, GroupedBytesBuilder, KeyBytes, LongHash}
+import thetajoin.contract.{
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  KeyErrors,
+  OrderedIndex,
+  Prober,
+  SeenKeys
+}
+import thetajoin.kit.keys.{ByteTable, GroupedBytesBuilder, KeyBytes, LongHash}
 import thetajoin.rowstore.{RowCursor, RowPages}
 
 /**

@@ -2,7 +2,7 @@ package thetajoin.accelerator.existence
 
 import java.util.concurrent.ConcurrentHashMap
 
-import thetajoin.accelerator.keys.{KeyBytes, KeyFilter, LongHash}
+import thetajoin.kit.keys.{KeyBytes, KeyFilter, LongHash}
 
 /**
  * Keys of [[NullAwareSpec]] that are numbers, where the join asks only whether there is a match. A look-up leaves a column out by

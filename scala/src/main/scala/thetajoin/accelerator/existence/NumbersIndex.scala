@@ -2,7 +2,7 @@ package thetajoin.accelerator.existence
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.accelerator._
+import thetajoin.contract.{JoinIndex, LongsMembership, Prober, SingleRunProber}
 
 /** Finds by several numbers of 64 bits one row that matches: the only candidate, whatever others match. */
 private[existence] abstract class NumbersIndex extends JoinIndex with LongsMembership {

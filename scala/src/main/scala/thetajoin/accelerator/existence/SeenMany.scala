@@ -5,8 +5,9 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.accelerator.keys.{GroupedBytesBuilder, LongNumbering, LongSet}
-import thetajoin.accelerator.{LongOrder, SeenKeys}
+import thetajoin.contract.SeenKeys
+import thetajoin.kit.LongOrder
+import thetajoin.kit.keys.{GroupedBytesBuilder, LongNumbering, LongSet}
 
 /** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have been. */
 private[existence] final class SeenMany(newMemory: () => KeyMemory) extends SeenKeys {

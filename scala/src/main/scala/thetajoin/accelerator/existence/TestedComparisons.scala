@@ -3,8 +3,9 @@ package thetajoin.accelerator.existence
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
-import thetajoin.accelerator.{Bound, Offer}
 import thetajoin.condition._
+import thetajoin.contract.Offer
+import thetajoin.kit.Bound
 
 /** Comparisons that an index answers where only existence is asked, see [[TestedSpec]]. */
 private[accelerator] final case class TestedComparisons(

@@ -2,8 +2,8 @@ package thetajoin.accelerator.existence
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Groups, LongTable}
+import thetajoin.contract.{BatchProber, JoinIndex, KeyBounds, Prober}
+import thetajoin.kit.keys.{Groups, LongTable}
 
 /** An index whose keys are numbers: an equal key, or none, and the values that are tested. */
 sealed abstract class TestedNumbers extends NumbersIndex {

@@ -5,8 +5,8 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Grouping, KeyedNumbers}
+import thetajoin.contract.{IndexBuilder, IndexSpec, KeyErrors, OrderedIndex, SeenKeys}
+import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /**
  * Equal keys, or none, beside comparisons, where only existence is asked: of the rows of a key those are kept that answer

@@ -3,8 +3,9 @@ package thetajoin.accelerator.interval
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Grouping, KeyedNumbers}
+import thetajoin.contract.{BoundPair, IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.kit.Bound
+import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /**
  * More lower bounds than two, of which an index answers those two that leave the fewest rows. Which they are is estimated from the

@@ -3,8 +3,16 @@ package thetajoin.accelerator.interval
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Groups, KeyedNumbers, LongTable}
+import thetajoin.contract.{
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  LongsLookup,
+  LongsProber,
+  OrderedIndex,
+  Prober
+}
+import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
 
 /**
  * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a probe key row

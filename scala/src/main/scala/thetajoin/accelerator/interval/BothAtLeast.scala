@@ -5,8 +5,19 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.accelerator._
-import thetajoin.accelerator.keys.{Grouping, Groups, KeyedNumbers, LongTable}
+import thetajoin.contract.{
+  BatchProber,
+  BoundPair,
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  LongsLookup,
+  LongsProber,
+  OrderedIndex,
+  Prober
+}
+import thetajoin.kit.LongOrder
+import thetajoin.kit.keys.{Grouping, Groups, KeyedNumbers, LongTable}
 
 /**
  * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without equality where

@@ -3,9 +3,10 @@ package thetajoin.accelerator.interval
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
-import thetajoin.accelerator._
 import thetajoin.accelerator.existence.TestedComparisons
-import thetajoin.condition.{Conjunct, JoinShape}
+import thetajoin.condition.JoinShape
+import thetajoin.contract.{Accelerator, IndexSpec, JoinRequest, Need, Offer}
+import thetajoin.kit.{Bound, EqualKeys}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -31,7 +32,25 @@ object IntervalAccelerator extends Accelerator {
     "Two comparisons between the sides (points in intervals, overlaps, any two inequalities), or one or two beside " +
       "equal keys: a probe is a search in sorted rows and gives its matches."
 
-  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+  override def wireClasses: Seq[Class[_]] = Seq(
+    classOf[BetweenSpec],
+    classOf[Between],
+    classOf[BetweenOfUnique],
+    classOf[BothAtLeastSpec],
+    classOf[BothAtLeast],
+    classOf[BothAtLeastOfUnique],
+    classOf[Segments],
+    classOf[MaxTree]
+  )
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] =
+    ofPairs(request.shape, request.buildSide).map { offer =>
+      val tested =
+        if (request.need == Need.Any) TestedComparisons(request.paired, request.buildSide) else None
+      tested.fold(offer)(_.beside(Offer(Nil, Nil, Nil, Nil, offer.spec, cost = 0.0)))
+    }
+
+  private def ofPairs(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
     EqualKeys.of(shape, buildSide).flatMap { equal =>
       // A row whose key fails meets all rows, not those with its equal keys alone.
       val comparisons =
@@ -41,14 +60,6 @@ object IntervalAccelerator extends Accelerator {
         case None if shape.equiKeys.isEmpty => Left(ReasonCode.NoSecondComparison())
         case None => Left(ReasonCode.NoComparison())
       }
-    }
-
-  override def forExistence(offer: Offer, paired: Seq[Conjunct], buildSide: BuildSide): Offer =
-    TestedComparisons(paired, buildSide).fold(super.forExistence(offer, paired, buildSide)) {
-      tested =>
-        val nothing =
-          offer.copy(served = Nil, exact = Nil, buildKeys = Nil, probeKeys = Nil, cost = 0.0)
-        tested.beside(nothing)
     }
 
   private def offer(equal: EqualKeys, index: Indexed): Offer = {

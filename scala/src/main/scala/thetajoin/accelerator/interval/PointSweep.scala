@@ -2,8 +2,9 @@ package thetajoin.accelerator.interval
 
 import java.util.Arrays
 
-import thetajoin.accelerator.keys.Groups
-import thetajoin.accelerator.{BoundPair, LongOrder}
+import thetajoin.contract.BoundPair
+import thetajoin.kit.LongOrder
+import thetajoin.kit.keys.Groups
 
 /**
  * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list; for the next point those are

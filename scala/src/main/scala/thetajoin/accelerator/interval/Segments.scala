@@ -2,8 +2,9 @@ package thetajoin.accelerator.interval
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.accelerator.keys.{Groups, LongTable}
-import thetajoin.accelerator.{BatchProber, BoundPair, Directory, LongOrder, Prober}
+import thetajoin.contract.{BatchProber, BoundPair, Prober}
+import thetajoin.kit.keys.{Groups, LongTable}
+import thetajoin.kit.{Directory, LongOrder}
 
 /**
  * Sorted numbers by position, in segments: one for each group of rows with equal keys, or one of all rows.

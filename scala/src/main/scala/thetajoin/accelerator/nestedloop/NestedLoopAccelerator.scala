@@ -1,11 +1,19 @@
 package thetajoin.accelerator.nestedloop
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.accelerator._
-import thetajoin.condition.JoinShape
+import thetajoin.contract.{
+  Accelerator,
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  JoinRequest,
+  Offer,
+  OrderedIndex,
+  Prober,
+  SingleRunProber
+}
 import thetajoin.reason.Reason
 
 /** Every build row is a candidate of every probe row: what serves any condition, and what others are tested against. */
@@ -15,7 +23,11 @@ object NestedLoopAccelerator extends Accelerator {
   override val summary: String =
     "Any condition: each probe row meets each build row in a generated loop over flat columns."
 
-  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
+  override def wireClasses: Seq[Class[_]] = Seq(
+    classOf[AllRows]
+  )
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] =
     Right(Offer(Nil, Nil, Nil, Nil, AllRowsSpec(), cost = 1.0))
 }
 

@@ -5,8 +5,15 @@ import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
-import thetajoin.accelerator._
-import thetajoin.condition.{Comparison, JoinShape, Operator, OrderedLong}
+import thetajoin.condition.{Comparison, Operator, OrderedLong}
+import thetajoin.contract.{
+  Accelerator,
+  IndexBuilder,
+  IndexSpec,
+  JoinRequest,
+  Offer,
+  SingleRunProber
+}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -26,13 +33,19 @@ object PiecewiseAccelerator extends Accelerator {
   override val summary: String =
     "One comparison (<, <=, >, >=) between the sides: the build side is sorted, a probe is one search and one run."
 
-  override def offer(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
-    if (shape.comparisons.isEmpty) Left(ReasonCode.NoComparison())
+  override def wireClasses: Seq[Class[_]] = Seq(
+    classOf[PiecewiseSpec],
+    classOf[SortedLongs],
+    classOf[SortedValues]
+  )
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] =
+    if (request.shape.comparisons.isEmpty) Left(ReasonCode.NoComparison())
     else {
-      val keyed = shape.comparisons.map(c => refusal(c).toLeft(c))
+      val keyed = request.shape.comparisons.map(c => refusal(c).toLeft(c))
       val usable = keyed.collect { case Right(c) => c }
       usable.find(_.exact).orElse(usable.headOption) match {
-        case Some(comparison) => Right(offer(comparison, buildSide))
+        case Some(comparison) => Right(offer(comparison, request.buildSide))
         case None => Left(keyed.collectFirst { case Left(reason) => reason }.get)
       }
     }

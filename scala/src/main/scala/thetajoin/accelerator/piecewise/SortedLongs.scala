@@ -2,7 +2,8 @@ package thetajoin.accelerator.piecewise
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.accelerator._
+import thetajoin.contract.{BatchProber, IndexBuilder, JoinIndex, LongProber, OrderedIndex, Prober}
+import thetajoin.kit.{Directory, LongOrder, LongsBuilder}
 
 private[piecewise] final class SortedLongsBuilder(spec: PiecewiseSpec) extends IndexBuilder {
   private val keys = new LongsBuilder

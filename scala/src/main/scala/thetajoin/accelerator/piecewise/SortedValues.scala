@@ -11,7 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.accelerator._
+import thetajoin.contract.{IndexBuilder, JoinIndex, OrderedIndex, Prober}
+import thetajoin.kit.KeyTypes
 import thetajoin.rowstore.RowPages
 
 /** For keys that don't fit 64 bits: strings, bytes, long decimals, structs. */

@@ -11,8 +11,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.keys.{DenseLongs, LongTable}
-import thetajoin.accelerator.{IndexSpec, LongMembership, OrderedIndex}
+import thetajoin.contract.{IndexSpec, LongMembership, OrderedIndex}
+import thetajoin.kit.keys.{DenseLongs, LongTable}
 
 /** The index gives exactly the rows that a loop over all of them gives. */
 class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

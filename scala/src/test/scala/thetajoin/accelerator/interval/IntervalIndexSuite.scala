@@ -13,14 +13,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{
-  BoundPair,
-  IndexSpec,
-  JoinIndex,
-  LongsLookup,
-  LongsProber,
-  OrderedIndex
-}
+import thetajoin.contract.{BoundPair, IndexSpec, JoinIndex, LongsLookup, LongsProber, OrderedIndex}
 
 /** The indexes give exactly the rows that a loop over all of them gives, each once. */
 class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.LongType
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.accelerator.Bound
+import thetajoin.kit.Bound
 
 /** Which build value a probe row's bound is taken to be like. */
 class LikenessSuite extends AnyFunSuite {

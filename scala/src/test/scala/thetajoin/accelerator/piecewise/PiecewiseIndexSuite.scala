@@ -9,7 +9,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.{Directory, IndexSpec, OrderedIndex}
+import thetajoin.contract.{IndexSpec, OrderedIndex}
+import thetajoin.kit.Directory
 
 /** The index gives exactly the rows that a loop over all of them gives. */
 class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

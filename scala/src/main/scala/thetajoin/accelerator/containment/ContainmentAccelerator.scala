@@ -1,0 +1,104 @@
+package thetajoin.accelerator.containment
+
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+
+import thetajoin.condition.{Safety, Sides}
+import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.kit.EqualKeys
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Values in arrays of the other side, arrays with elements in common, and arrays that have all elements of others. The build side is
+ * an inverted index: for each element the rows that have it.
+ *
+ * {{{
+ *   array_contains(a.tags, b.tag)   b built: the rows of b by tag, looked up by each element of tags
+ *                                   a built: for each element the rows of a that have it
+ *   a.tags has all of b.needs       b built: each row at the rarest element of its needs, then the others are looked for
+ * }}}
+ *
+ * Elements beside equal keys are told apart by the keys too.
+ */
+object ContainmentAccelerator extends Accelerator {
+  override val id: String = "containment"
+
+  override val summary: String =
+    "Values in arrays or map keys of the other side, arrays that overlap, supersets and subsets, and IN over columns: an inverted index of elements."
+
+  case object NoSetCondition
+      extends ReasonCode(
+        "NO_SET_CONDITION",
+        "No conjunct asks which elements an array of one side has in common with the other side",
+        "Nothing to do unless the join is about arrays: docs/patterns lists the forms that are understood."
+      )
+
+  override def reasons: Seq[ReasonCode] = Seq(NoSetCondition)
+
+  override def wireClasses: Seq[Class[_]] = Seq(
+    classOf[TokenFinder],
+    classOf[TokenForm],
+    classOf[Vocabulary],
+    classOf[TokenSets],
+    classOf[Postings],
+    classOf[TokenRuns],
+    classOf[AnyToken],
+    classOf[ManyTokens],
+    classOf[AllOfProbe],
+    classOf[AllOfBuild]
+  )
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+    val shape = request.shape
+    val sides = new Sides(AttributeSet(shape.left), AttributeSet(shape.right))
+    val conditions = request.paired.flatMap(c => SetCondition.of(c.source, sides))
+    if (conditions.isEmpty) Left(NoSetCondition())
+    else {
+      val refused = conditions.map(refusal)
+      conditions.zip(refused).collect { case (c, None) => c }.sortBy(rank).headOption match {
+        case None => Left(refused.flatten.head)
+        case Some(c) => EqualKeys.of(shape, request.buildSide).map(offer(c, _, request))
+      }
+    }
+  }
+
+  private def refusal(c: SetCondition): Option[Reason] =
+    EqualKeys.refusal(c.source, c.left.elementType, c.right.elementType)
+
+  /** Exact ones first, then those that fewest pairs fulfil. */
+  private def rank(c: SetCondition): (Boolean, Int) = c match {
+    case _: Covers => (!c.exact, 0)
+    case s: Shares => (!c.exact, if (s.least > 1) 1 else 2)
+  }
+
+  private def offer(c: SetCondition, equal: EqualKeys, request: JoinRequest): Offer = {
+    val buildIsLeft = request.buildSide == BuildLeft
+    val (build, probe) = c.oriented(buildIsLeft)
+    val inCommon = c match {
+      case s: Shares => InCommon.AtLeast(s.least)
+      case s: Covers =>
+        if (s.leftCovers == buildIsLeft) InCommon.AllOfProbe else InCommon.AllOfBuild
+    }
+    val spec = ContainmentSpec(
+      inCommon,
+      build.elementType,
+      buildsArrays = build.isArray,
+      probesArrays = probe.isArray,
+      nullTokens = c.nullsAreEqual && build.mayHaveNulls && probe.mayHaveNulls
+    )
+    val canFail = equal.canFail || !Safety.cannotFail(build.e) || !Safety.cannotFail(probe.e)
+    // An array without elements is covered by that of any row, whatever its keys.
+    val ofKeys = if (c.isInstanceOf[Covers]) Nil else equal.sources
+    val ofSets = if (c.exact) Seq(c.source) else Nil
+    Offer(
+      served = equal.sources :+ c.source,
+      exact = if (canFail) Nil else ofKeys ++ ofSets,
+      buildKeys = equal.build :+ key(build),
+      probeKeys = equal.probe :+ key(probe),
+      spec,
+      cost = if (equal.sources.isEmpty) 0.02 else 0.01
+    )
+  }
+
+  private def key(set: Elements) = if (set.isArray) set.e else EqualKeys.key(set.e)
+}

@@ -1,0 +1,277 @@
+package thetajoin.accelerator.containment
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import thetajoin.contract.{BytesProber, JoinIndex, LongProber, Prober}
+import thetajoin.kit.{IntsBuilder, Stamps}
+
+/**
+ * How an index finds the tokens of probe rows.
+ *
+ * @param rows how many build rows there are
+ */
+final class TokenFinder(
+    form: TokenForm,
+    val vocabulary: Vocabulary,
+    probesArrays: Boolean,
+    val rows: Int
+) extends Serializable {
+  def bytes: Long = vocabulary.bytes
+  def newReader(): TokenReader = new TokenReader(form, probesArrays, vocabulary)
+}
+
+/** A single value is handed over as it is, arrays and values beside equal keys as rows. */
+private abstract class TokenProber(finder: TokenFinder)
+    extends Prober
+    with LongProber
+    with BytesProber {
+  protected final val reader = finder.newReader()
+
+  /** The reader has the tokens of the next probe row. */
+  protected def begin(): Unit
+
+  final override def probe(row: InternalRow): Unit = {
+    reader.read(row)
+    begin()
+  }
+
+  final override def probe(key: Long): Unit = {
+    reader.read(key)
+    begin()
+  }
+
+  final override def probe(base: AnyRef, offset: Long, size: Int): Unit = {
+    reader.read(base, offset, size)
+    begin()
+  }
+}
+
+/** Build rows have one value each: those of token t are `[starts(t), starts(t + 1))`. */
+final class TokenRuns(finder: TokenFinder, starts: Array[Int]) extends JoinIndex {
+  override def bytes: Long = finder.bytes + 4L * starts.length
+
+  override def newProber(): Prober = new TokenProber(finder) {
+    private var at = 0
+
+    override protected def begin(): Unit = at = 0
+
+    override def next(): Boolean = {
+      val found = at < reader.size
+      if (found) {
+        runFrom = starts(reader.token(at))
+        runUntil = starts(reader.token(at) + 1)
+        at += 1
+      }
+      found
+    }
+  }
+}
+
+/** Gives lists of rows: those of a token as they are stored, or rows that are collected. */
+private abstract class ListProber(finder: TokenFinder) extends TokenProber(finder) {
+  protected final val collected = new IntsBuilder
+  private var list = Array.emptyIntArray
+
+  final override def lists: Boolean = true
+  final override def positions: Array[Int] = list
+
+  protected final def give(rows: Array[Int], from: Int, until: Int): Boolean = {
+    list = rows
+    runFrom = from
+    runUntil = until
+    from < until
+  }
+
+  protected final def give(postings: Postings, token: Int): Boolean =
+    give(postings.rows, postings.starts(token), postings.starts(token + 1))
+
+  protected final def giveCollected(): Boolean = give(collected.array, 0, collected.length)
+}
+
+/** A list for each probe row, made when it is first asked for. */
+private abstract class OneListProber(finder: TokenFinder) extends ListProber(finder) {
+  private var isPending = false
+
+  protected def found(): Boolean
+
+  final override protected def begin(): Unit = isPending = true
+
+  final override def next(): Boolean = {
+    val wasPending = isPending
+    isPending = false
+    wasPending && found()
+  }
+}
+
+/** Rows that have any token of the probe row: those of one token after another, without those that an earlier one has seen. */
+final class AnyToken(finder: TokenFinder, postings: Postings) extends JoinIndex {
+  override def bytes: Long = finder.bytes + postings.bytes
+
+  override def newProber(): Prober = new ListProber(finder) {
+    private lazy val seen = new Stamps(finder.rows)
+    private var at = 0
+
+    override protected def begin(): Unit = at = 0
+
+    override def next(): Boolean = {
+      var found = false
+      while (!found && at < reader.size) {
+        found =
+          if (at == 0) give(postings, reader.token(0))
+          else {
+            if (at == 1) {
+              seen.restart()
+              collect(reader.token(0))
+            }
+            collect(reader.token(at))
+            giveCollected()
+          }
+        at += 1
+      }
+      found
+    }
+
+    private def collect(token: Int): Unit = {
+      collected.clear()
+      var i = postings.starts(token)
+      while (i < postings.starts(token + 1)) {
+        if (seen.add(postings.rows(i))) collected.add(postings.rows(i))
+        i += 1
+      }
+    }
+  }
+}
+
+/** Rows that have `least` tokens of the probe row at least. */
+final class ManyTokens(finder: TokenFinder, postings: Postings, least: Int) extends JoinIndex {
+  override def bytes: Long = finder.bytes + postings.bytes
+
+  override def newProber(): Prober = new OneListProber(finder) {
+    private lazy val counts = new Array[Int](finder.rows)
+    private val counted = new IntsBuilder
+
+    override protected def found(): Boolean = reader.size >= least && {
+      collected.clear()
+      counted.clear()
+      var t = 0
+      while (t < reader.size) {
+        count(reader.token(t))
+        t += 1
+      }
+      var i = 0
+      while (i < counted.length) {
+        counts(counted.array(i)) = 0
+        i += 1
+      }
+      giveCollected()
+    }
+
+    private def count(token: Int): Unit = {
+      var i = postings.starts(token)
+      while (i < postings.starts(token + 1)) {
+        val row = postings.rows(i)
+        if (counts(row) == 0) counted.add(row)
+        counts(row) += 1
+        if (counts(row) == least) collected.add(row)
+        i += 1
+      }
+    }
+  }
+}
+
+/** Rows that have all tokens of the probe row: of those with the rarest one, those that have the others. */
+final class AllOfProbe(finder: TokenFinder, postings: Postings, sets: TokenSets) extends JoinIndex {
+  override def bytes: Long = finder.bytes + postings.bytes + sets.bytes
+
+  override def newProber(): Prober = new OneListProber(finder) {
+    private lazy val all = Array.range(0, finder.rows)
+
+    override protected def found(): Boolean =
+      if (reader.hasOthers) false
+      else if (reader.size == 0) give(all, 0, finder.rows)
+      else {
+        val rarest = rarestToken()
+        if (reader.size == 1) give(postings, rarest)
+        else {
+          collected.clear()
+          var i = postings.starts(rarest)
+          while (i < postings.starts(rarest + 1)) {
+            if (hasAll(postings.rows(i))) collected.add(postings.rows(i))
+            i += 1
+          }
+          giveCollected()
+        }
+      }
+
+    private def rarestToken(): Int = {
+      var rarest = reader.token(0)
+      var t = 1
+      while (t < reader.size) {
+        if (postings.count(reader.token(t)) < postings.count(rarest)) rarest = reader.token(t)
+        t += 1
+      }
+      rarest
+    }
+
+    private def hasAll(row: Int): Boolean = {
+      val (from, until) = (sets.starts(row), sets.starts(row + 1))
+      var t = 0
+      while (t < reader.size && Arrays.binarySearch(sets.tokens, from, until, reader.token(t)) >= 0)
+        t += 1
+      t == reader.size
+    }
+  }
+}
+
+/**
+ * Rows of which the probe row has all tokens. Each is looked at if the probe row has its rarest token, and those without tokens
+ * always.
+ */
+final class AllOfBuild(finder: TokenFinder, rarest: Postings, sets: TokenSets) extends JoinIndex {
+  override def bytes: Long = finder.bytes + rarest.bytes + sets.bytes
+
+  override def newProber(): Prober = new ListProber(finder) {
+    private val ofProbe = new Stamps(finder.vocabulary.size)
+    private var at = 0
+
+    override protected def begin(): Unit = {
+      at = 0
+      ofProbe.restart()
+      var t = 0
+      while (t < reader.size) {
+        ofProbe.add(reader.token(t)): Unit
+        t += 1
+      }
+    }
+
+    override def next(): Boolean = {
+      var found = false
+      while (!found && at < reader.size) {
+        collect(reader.token(at))
+        found = giveCollected()
+        at += 1
+      }
+      found || at == reader.size && {
+        at += 1
+        give(rarest, finder.vocabulary.size)
+      }
+    }
+
+    private def collect(token: Int): Unit = {
+      collected.clear()
+      var i = rarest.starts(token)
+      while (i < rarest.starts(token + 1)) {
+        if (isCovered(rarest.rows(i))) collected.add(rarest.rows(i))
+        i += 1
+      }
+    }
+
+    private def isCovered(row: Int): Boolean = {
+      var i = sets.starts(row)
+      while (i < sets.starts(row + 1) && ofProbe.contains(sets.tokens(i))) i += 1
+      i == sets.starts(row + 1)
+    }
+  }
+}

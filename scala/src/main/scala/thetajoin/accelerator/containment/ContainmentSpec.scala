@@ -1,0 +1,89 @@
+package thetajoin.accelerator.containment
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
+
+import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.kit.{IntsBuilder, KeyTypes}
+
+/** What sets of a pair have to have in common. */
+private[containment] sealed trait InCommon
+
+private[containment] object InCommon {
+
+  /** So many tokens at least. */
+  final case class AtLeast(tokens: Int) extends InCommon
+
+  /** All tokens of the probe row. */
+  case object AllOfProbe extends InCommon
+
+  /** All tokens of the build row. */
+  case object AllOfBuild extends InCommon
+}
+
+/**
+ * Sets by their tokens. A key row of either side has the keys that must be equal, then an array or a value.
+ *
+ * @param elementType of arrays, and of values but for those that come as an [[thetajoin.condition.OrderedLong]]
+ * @param buildsArrays whether build rows have an array, not a value
+ * @param probesArrays the same of probe rows
+ * @param nullTokens whether a null in an array is equal to one in another
+ * @param distinct whether one row of each value is enough
+ */
+final case class ContainmentSpec(
+    inCommon: InCommon,
+    elementType: DataType,
+    buildsArrays: Boolean,
+    probesArrays: Boolean,
+    nullTokens: Boolean,
+    distinct: Boolean = false
+) extends IndexSpec {
+  override def forExistence: IndexSpec = copy(distinct = inCommon == InCommon.AtLeast(1))
+
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new ContainmentBuilder(this, new TokenForm(KeyTypes(keyTypes.init :+ elementType), nullTokens))
+}
+
+private final class ContainmentBuilder(spec: ContainmentSpec, form: TokenForm)
+    extends IndexBuilder {
+  private val numbering = new TokenNumbering(form)
+  private val reader = new TokenReader(form, spec.buildsArrays, numbering)
+  private val tokens, starts = new IntsBuilder
+  starts.add(0)
+
+  override def add(key: InternalRow): Unit = {
+    reader.read(key)
+    // No set has all elements of a row that has a null which is equal to nothing.
+    if (spec.inCommon == InCommon.AllOfBuild && reader.hasOthers) tokens.add(TokenSets.Unmatchable)
+    else {
+      var i = 0
+      while (i < reader.size) {
+        tokens.add(reader.token(i))
+        i += 1
+      }
+    }
+    starts.add(tokens.length)
+  }
+
+  override def finish(): OrderedIndex = {
+    val vocabulary = numbering.vocabulary()
+    val sets = new TokenSets(starts.result(), numbering.renumbered(vocabulary, tokens.result()))
+    if (!spec.buildsArrays) {
+      val postings = sets.postings(vocabulary.size)
+      val kept = if (spec.distinct) postings.firsts else postings
+      val finder = new TokenFinder(form, vocabulary, spec.probesArrays, kept.rows.length)
+      OrderedIndex(new TokenRuns(finder, kept.starts), kept.rows)
+    } else {
+      val finder = new TokenFinder(form, vocabulary, spec.probesArrays, sets.rows)
+      val index = spec.inCommon match {
+        case InCommon.AtLeast(1) => new AnyToken(finder, sets.postings(vocabulary.size))
+        case InCommon.AtLeast(least) =>
+          new ManyTokens(finder, sets.postings(vocabulary.size), least)
+        case InCommon.AllOfProbe =>
+          new AllOfProbe(finder, sets.postings(vocabulary.size), sets.sorted)
+        case InCommon.AllOfBuild => new AllOfBuild(finder, sets.rarest(vocabulary.size), sets)
+      }
+      OrderedIndex(index, Array.range(0, sets.rows))
+    }
+  }
+}

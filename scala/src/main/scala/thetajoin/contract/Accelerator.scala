@@ -1,0 +1,109 @@
+package thetajoin.contract
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+
+import thetajoin.Setting
+import thetajoin.condition.{Conjunct, JoinShape, OneSided}
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * A way to find the candidates of a probe row: an index over the build side's keys. It knows nothing of rows,
+ * join types or the plan; the driver does the rest. Implementations are stateless and have a constructor
+ * without arguments.
+ *
+ * {{{
+ *   offer    what of this condition would the index answer, and from which keys?
+ *   build    keys of build rows go in, an immutable index and an order for the rows come out
+ *   probe    a key goes in, candidate positions come out
+ * }}}
+ *
+ * The contract: the candidates of a probe key cover every build row for which all conjuncts
+ * that the offer serves hold, and every position at most once.
+ */
+trait Accelerator {
+
+  /** Lower-case noun: the name in EXPLAIN and in `spark.thetajoin.accelerator.<id>.enabled`. */
+  def id: String
+
+  /** One sentence for the documentation. */
+  def summary: String
+
+  /** Settings of its own, beside its switch. Their keys start with `spark.thetajoin.accelerator.<id>.`. */
+  def settings: Seq[Setting[_]] = Nil
+
+  /** Reasons that only this accelerator gives. */
+  def reasons: Seq[ReasonCode] = Nil
+
+  /** Classes of its indexes and of what their fields hold, for a Kryo that requires registration. */
+  def wireClasses: Seq[Class[_]] = Nil
+
+  /** What this accelerator would serve of the join if the request's side were indexed, or why it would not. */
+  def offer(request: JoinRequest): Either[Reason, Offer]
+}
+
+/**
+ * A join that an accelerator is asked about.
+ *
+ * @param shape the condition, taken apart
+ * @param buildSide the side that would be indexed
+ * @param need what the result needs of a probe row's matches
+ * @param ask how other accelerators would serve a part of the condition
+ */
+final case class JoinRequest(shape: JoinShape, buildSide: BuildSide, need: Need, ask: Ask) {
+
+  /** The conjuncts that read both sides. */
+  def paired: Seq[Conjunct] = shape.conjuncts.filterNot(_.isInstanceOf[OneSided])
+
+  def build: Seq[Attribute] = buildSide match {
+    case BuildLeft => shape.left
+    case BuildRight => shape.right
+  }
+
+  def probe: Seq[Attribute] = buildSide match {
+    case BuildLeft => shape.right
+    case BuildRight => shape.left
+  }
+}
+
+/** What the result needs of a probe row's matches. */
+sealed trait Need
+
+object Need {
+
+  /** Each of them. */
+  case object All extends Need
+
+  /** Whether there is one. A build row may be left out of the index if, whenever it matches, one that stays does. */
+  case object Any extends Need
+}
+
+/** How one accelerator uses the others, for an arm of an OR for instance. */
+trait Ask {
+
+  /** The cheapest offer that serves at least one of the conjuncts, for all matches of a probe row. */
+  def apply(part: Seq[Conjunct]): Option[Offer]
+}
+
+/**
+ * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer
+ * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys
+ *   can't fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
+ * @param buildKeys one-sided expressions over the build side, evaluated once a row
+ * @param probeKeys one-sided expressions over the probe side that the index understands
+ * @param spec how to build the index: constants only, so that equal joins get equal specs
+ * @param cost expected candidates as a share of all pairs, 0.0 to 1.0; the lowest offer wins
+ */
+final case class Offer(
+    served: Seq[Expression],
+    exact: Seq[Expression],
+    buildKeys: Seq[Expression],
+    probeKeys: Seq[Expression],
+    spec: IndexSpec,
+    cost: Double
+) {
+
+  /** Of these conjuncts, those that are tested on candidates. */
+  def checked(paired: Seq[Conjunct]): Seq[Conjunct] =
+    paired.filterNot(conjunct => exact.contains(conjunct.source))
+}

@@ -1,0 +1,74 @@
+package thetajoin.contract
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.DataType
+
+/** Makes index builders. Implemented by case classes over constants, since equal specs share one broadcast. */
+trait IndexSpec extends Serializable {
+  def newBuilder(keyTypes: Seq[DataType]): IndexBuilder
+
+  /** Whether the index keeps fewer rows than it is given, and a task can tell some of those by [[newSeenKeys]]. */
+  def isDistinct: Boolean = false
+
+  /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
+  def isPartitionable: Boolean = false
+
+  /** How many of the last probe keys are numbers of which the index is ordered by one or two; see [[JoinIndex.pair]]. */
+  def bounds: Int = 0
+
+  /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
+  def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
+    throw new UnsupportedOperationException(s"$this keeps every row")
+
+  /** Whether the builder holds each key once and nothing of other rows, whatever [[newSeenKeys]] leaves out before it. */
+  def holdsKeysOnce: Boolean = false
+
+  /** Whether rows of which a key is null have candidates too: builder and prober are given them. Else they match nothing. */
+  def takesNulls: Boolean = false
+
+  /** What becomes of a row whose key can't be evaluated. */
+  def keyErrors: KeyErrors = KeyErrors.Held
+
+  /** The same index where the join asks only whether a row has a candidate: it may then keep fewer rows. */
+  def forExistence: IndexSpec = this
+}
+
+sealed trait KeyErrors
+
+object KeyErrors {
+
+  /** The row is a candidate of everything, and the residual raises the error if a pair needs it. */
+  case object Held extends KeyErrors
+
+  /** The query fails. For keys that Spark's own join would evaluate for every row. */
+  case object Raised extends KeyErrors
+}
+
+/** The keys that a task has seen, so that it leaves out rows which the index would not keep. It may forget keys. */
+abstract class SeenKeys {
+
+  /** Whether the index may need the row of this key beside those seen before. */
+  def isNew(key: UnsafeRow): Boolean
+
+  /** For a single key of 64 bits. */
+  def isNew(key: Long): Boolean
+}
+
+/**
+ * Takes the keys of build rows in arrival order. Rows with a key that failed never come here, and those with a
+ * null key only if the spec [[IndexSpec.takesNulls takes nulls]].
+ */
+abstract class IndexBuilder {
+
+  /** `keys` is reused by the caller: copy what is kept. */
+  def add(keys: InternalRow): Unit
+
+  def finish(): OrderedIndex
+}
+
+/**
+ * @param order the arrival numbers of rows, in the order in which the index wants them stored. A row that is
+ *   left out is never a candidate
+ */
+final case class OrderedIndex(index: JoinIndex, order: Array[Int])

@@ -1,0 +1,84 @@
+package thetajoin.contract
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+/**
+ * Gives the candidates of one probe key at a time as runs `[from, until)` of positions, each position at most
+ * once. Not thread-safe.
+ */
+abstract class Prober {
+  protected var runFrom: Int = 0
+  protected var runUntil: Int = 0
+
+  /** Starts on the candidates of a key. No key value is null unless the spec [[IndexSpec.takesNulls takes nulls]]. */
+  def probe(keys: InternalRow): Unit
+
+  /** Moves to the next run that is not empty; false if there is none. */
+  def next(): Boolean
+
+  final def from: Int = runFrom
+  final def until: Int = runUntil
+
+  /** Whether a run is of places in the list [[positions]], not of positions. The same for all probers of a spec, of a kind. */
+  def lists: Boolean = false
+
+  /** Asked for each run. */
+  def positions: Array[Int] = Array.emptyIntArray
+}
+
+/**
+ * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with equal
+ * keys, then for the candidates in a group by the numbers that follow those keys, one or the two of [[JoinIndex.pair]]. It gives the
+ * same whatever the order of the rows, and is quickest when they come by group and with the first number descending.
+ */
+trait BatchProber { this: Prober =>
+
+  /** The group of a key that is a number; negative without one. */
+  def group(key: Long): Int
+
+  /** The group of other keys. */
+  def group(keys: InternalRow): Int
+
+  /** The group if there are no equal keys. */
+  def group(): Int = 0
+
+  /** Starts on the candidates within a group; `second` is not read if there is one number. */
+  def probe(group: Int, first: Long, second: Long): Unit
+}
+
+/** A prober whose only key is a long, which generated code hands over unboxed. */
+trait LongProber { this: Prober =>
+  def probe(key: Long): Unit
+}
+
+/** A prober whose keys are all numbers of 64 bits, which generated code hands over in an array that it uses again for the next row. */
+trait LongsProber { this: Prober =>
+
+  /** False if it is known that there are no candidates. */
+  def probe(key: Array[Long]): Boolean
+}
+
+/**
+ * A prober whose only key is a string or binary, which generated code hands over where it lies, as for
+ * [[BytesMembership]].
+ */
+trait BytesProber { this: Prober =>
+  def probe(base: AnyRef, offset: Long, size: Int): Unit
+}
+
+/** For probers that find one run a key. */
+abstract class SingleRunProber extends Prober {
+  private var pending = false
+
+  protected final def run(from: Int, until: Int): Unit = {
+    runFrom = from
+    runUntil = until
+    pending = from < until
+  }
+
+  override final def next(): Boolean = {
+    val found = pending
+    pending = false
+    found
+  }
+}

@@ -1,0 +1,66 @@
+package thetajoin.kit
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.expressions.{BitwiseNot, Expression}
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+
+import thetajoin.condition.{Comparison, Operator, OrderedLong}
+
+/**
+ * A comparison as a bound that a probe row sets to a value of build rows. Both are numbers of 64 bits in the order of the
+ * compared values.
+ *
+ * @param isLower whether the build value must be above the bound, not below it
+ * @param strict whether it must not equal the bound
+ * @param exact see [[Comparison.exact]]
+ */
+private[thetajoin] final case class Bound(
+    source: Expression,
+    build: Expression,
+    probe: Expression,
+    isLower: Boolean,
+    strict: Boolean,
+    exact: Boolean
+) {
+
+  /** The build and the probe value of the same condition as a lower bound. */
+  def ascending: (Expression, Expression) =
+    if (isLower) (build, probe) else (BitwiseNot(build), BitwiseNot(probe))
+
+  /** Whether the other bounds from the opposite end. */
+  def isOpposite(other: Bound): Boolean = isLower != other.isLower
+
+  /** Whether both are the same number of the probe row, from both ends. */
+  def isSamePoint(other: Bound): Boolean = isOpposite(other) && probe.semanticEquals(other.probe)
+
+  def buildNames: Set[String] = Bound.names(build)
+  def probeNames: Set[String] = Bound.names(probe)
+}
+
+private[thetajoin] object Bound {
+
+  /** Of the columns that are read. */
+  private def names(e: Expression): Set[String] =
+    e.references.map(_.name.toLowerCase(Locale.ROOT)).toSet
+
+  /** None if the compared values don't fit 64 bits. */
+  def of(c: Comparison, buildSide: BuildSide): Option[Bound] = {
+    val (build, operator, probe) = c.oriented(buildSide)
+    if (!areNumbers(build, probe)) None
+    else {
+      val (isLower, strict) = operator match {
+        case Operator.Greater => (true, true)
+        case Operator.GreaterOrEqual => (true, false)
+        case Operator.Less => (false, true)
+        case Operator.LessOrEqual => (false, false)
+      }
+      Some(Bound(c.source, OrderedLong(build), OrderedLong(probe), isLower, strict, c.exact))
+    }
+  }
+
+  /** Whether values of both are compared as their [[OrderedLong]]s are. */
+  def areNumbers(l: Expression, r: Expression): Boolean =
+    DataTypeUtils.sameType(l.dataType, r.dataType) && OrderedLong.orders(l.dataType)
+}

@@ -1,0 +1,59 @@
+package thetajoin.kit.keys
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import thetajoin.contract.{JoinIndex, KeyBounds, LongProber, Prober, SingleRunProber}
+import thetajoin.kit.{LongOrder, LongsBuilder}
+
+/** Rows in ascending order of key. */
+private[thetajoin] final class GroupedLongsBuilder extends GroupingBuilder {
+  private val keys = new LongsBuilder
+  private var table: LongTable = _
+
+  override def add(row: InternalRow): Unit = keys.add(row.getLong(0))
+
+  override def grouped(): Grouping = {
+    val rows = keys.length
+    val order = LongOrder.ascending(keys.array, rows)
+    val distinct = new Array[Long](rows)
+    val starts = new Array[Int](rows + 1)
+    var groups = 0
+    var i = 0
+    while (i < rows) {
+      val key = keys.array(order(i))
+      if (groups == 0 || distinct(groups - 1) != key) {
+        distinct(groups) = key
+        starts(groups) = i
+        groups += 1
+      }
+      i += 1
+    }
+    starts(groups) = rows
+    table = LongTable.numbered(Arrays.copyOf(distinct, groups))
+    Grouping(Arrays.copyOf(starts, groups + 1), order)
+  }
+
+  override def index(starts: Array[Int]): JoinIndex = new GroupedLongs(table, starts)
+  override def groups: Groups = Groups.OfNumbers(table)
+}
+
+/** Runs of equal keys: the rows of key number n are `[starts(n), starts(n + 1))`. */
+final class GroupedLongs(table: LongTable, starts: Array[Int]) extends JoinIndex with KeyBounds {
+  override def least: Long = table.least
+  override def greatest: Long = table.greatest
+  override def bytes: Long = table.bytes + 4L * starts.length
+  override def newProber(): Prober = new GroupedLongsProber(table, starts)
+}
+
+private final class GroupedLongsProber(table: LongTable, starts: Array[Int])
+    extends SingleRunProber
+    with LongProber {
+  override def probe(row: InternalRow): Unit = probe(row.getLong(0))
+
+  override def probe(key: Long): Unit = {
+    val number = table.find(key)
+    if (number < 0) run(0, 0) else run(starts(number), starts(number + 1))
+  }
+}

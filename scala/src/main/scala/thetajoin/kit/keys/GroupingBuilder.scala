@@ -1,0 +1,102 @@
+package thetajoin.kit.keys
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.{DataType, LongType}
+
+import thetajoin.contract.{IndexBuilder, JoinIndex, OrderedIndex}
+
+/** Numbers groups of rows by their keys, and finds the rows of each. */
+private[thetajoin] abstract class GroupingBuilder extends IndexBuilder {
+
+  /** Called once, after all rows. */
+  def grouped(): Grouping
+
+  /** After [[grouped]]: the index over the groups' keys, if the rows of group g are `[starts(g), starts(g + 1))`. */
+  def index(starts: Array[Int]): JoinIndex
+
+  /** After [[grouped]]: what finds a group by its key. */
+  def groups: Groups
+
+  override def finish(): OrderedIndex = {
+    val rows = grouped()
+    OrderedIndex(index(rows.starts), rows.order)
+  }
+}
+
+private[thetajoin] object GroupingBuilder {
+
+  /** For keys of these types; all rows are kept. */
+  def of(types: Seq[DataType]): GroupingBuilder = types match {
+    case Nil => new OneGroupBuilder
+    case Seq(LongType) => new GroupedLongsBuilder
+    case _ => new GroupedBytesBuilder(types, distinct = false)
+  }
+}
+
+/**
+ * The numbers of rows, group after group, and where in them each group starts. `starts` has the end of the last group too;
+ * it is null if each group is one row.
+ */
+private[thetajoin] final case class Grouping(starts: Array[Int], order: Array[Int]) {
+
+  def size: Int = starts.length - 1
+
+  /** Of each group the row that no other is better than. */
+  def best(better: (Int, Int) => Boolean): Array[Int] = {
+    val rows = new Array[Int](size)
+    var group = 0
+    while (group < rows.length) {
+      var i = starts(group)
+      var best = order(i)
+      while (i < starts(group + 1)) {
+        if (better(order(i), best)) best = order(i)
+        i += 1
+      }
+      rows(group) = best
+      group += 1
+    }
+    rows
+  }
+
+  /** The same groups, the rows of each in the order in which they stand in `sorted`. */
+  def sortedBy(sorted: Array[Int]): Grouping = {
+    val groupOf = new Array[Int](order.length)
+    var group = 0
+    var i = 0
+    while (i < order.length) {
+      while (i >= starts(group + 1)) group += 1
+      groupOf(order(i)) = group
+      i += 1
+    }
+    Grouping.of(starts, groupOf, order.length, sorted(_))
+  }
+}
+
+private[thetajoin] object Grouping {
+
+  /** Of rows whose groups are known, the rows of each group in the order in which `row` numbers them. */
+  def of(starts: Array[Int], groupOf: Array[Int], rows: Int, row: Int => Int): Grouping = {
+    val next = starts.clone()
+    val order = new Array[Int](rows)
+    var i = 0
+    while (i < rows) {
+      val group = groupOf(row(i))
+      order(next(group)) = row(i)
+      next(group) += 1
+      i += 1
+    }
+    Grouping(starts, order)
+  }
+}
+
+/** All rows are one group, if there are any: there is no key. */
+private[thetajoin] final class OneGroupBuilder extends GroupingBuilder {
+  private var rows = 0
+
+  override def add(row: InternalRow): Unit = rows += 1
+  override def grouped(): Grouping =
+    Grouping(if (rows == 0) Array(0) else Array(0, rows), Array.range(0, rows))
+  override def index(starts: Array[Int]): JoinIndex =
+    throw new UnsupportedOperationException("rows without a key are not looked up by it")
+  override def groups: Groups = Groups.One(rows == 0)
+}

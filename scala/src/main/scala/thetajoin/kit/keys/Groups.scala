@@ -1,0 +1,76 @@
+package thetajoin.kit.keys
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.{DataType, LongType}
+
+import thetajoin.kit.{KeyTypes, LongOrder, LongsBuilder}
+
+/** By what the group of a probe row is found: groups are numbered from 0. */
+private[thetajoin] sealed abstract class Groups extends Serializable {
+  def bytes: Long
+}
+
+private[thetajoin] object Groups {
+
+  /** There is no key: all rows are group 0, if there are any. */
+  final case class One(isEmpty: Boolean) extends Groups {
+    override def bytes: Long = 0L
+  }
+
+  /** The first number of a key row is its key. */
+  final case class OfNumbers(table: LongTable) extends Groups {
+    override def bytes: Long = table.bytes
+  }
+
+  /** The first columns of a key row, of these types, are its key. */
+  final case class OfBytes(table: KeyTable, types: KeyTypes) extends Groups {
+    override def bytes: Long = table.bytes
+  }
+
+  /** For one task. */
+  final class Finder(groups: OfBytes) {
+    private val keyBytes = KeyBytes(groups.types.all)
+    private val keysOf = UnsafeProjection.create(groups.types.all.toArray)
+
+    /** The group of a key row; -1 if there is none. */
+    def find(row: InternalRow): Int = {
+      val key: UnsafeRow = keysOf(row)
+      groups.table.find(key.getBaseObject, keyBytes.offset(key), keyBytes.size(key))
+    }
+  }
+}
+
+/** Collects key rows of some keys that must be equal, of these types, followed by `values` numbers. */
+private[thetajoin] final class KeyedNumbers(types: Seq[DataType], values: Int) {
+  private val grouping = GroupingBuilder.of(types)
+  private val isFirstNumber = types.isEmpty || types == Seq(LongType)
+  private val keysOf = UnsafeProjection.create(types.toArray)
+  private val columns = Array.fill(values)(new LongsBuilder)
+  private val keys = types.size
+
+  def add(row: InternalRow): Unit = {
+    grouping.add(if (isFirstNumber) row else keysOf(row))
+    var i = 0
+    while (i < columns.length) {
+      columns(i).add(row.getLong(keys + i))
+      i += 1
+    }
+  }
+
+  /** The numbers at one place of all rows, by order of arrival. */
+  def column(i: Int): LongsBuilder = columns(i)
+
+  /** Called once, after all rows. */
+  def grouped(): Grouping = grouping.grouped()
+
+  /** After [[grouped]]. */
+  def groups: Groups = grouping.groups
+
+  /** The rows of each group, which [[grouped]] gives, in ascending order of a column. */
+  def sortedBy(i: Int, ofKeys: => Grouping = grouped()): Grouping = {
+    val rows = columns(i).length
+    val order = LongOrder.ascending(columns(i).array, rows)
+    if (types.isEmpty) Grouping(Array(0, rows), order) else ofKeys.sortedBy(order)
+  }
+}

@@ -1,0 +1,90 @@
+package thetajoin.relation
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
+
+import thetajoin.contract.{IndexSpec, KeyErrors}
+
+/**
+ * Broadcasts the build side as a [[thetajoin.relation.ThetaRelation]]. Once it is [[boundTo bound]] it holds constants and expressions
+ * bound to the build side's output only, so that the modes of equal joins are equal: two plans of the same query share a
+ * broadcast, and adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
+ *
+ * @param condition of the join, for an error in the driver; modes of equal fields are equal whatever it is
+ */
+final case class ThetaBroadcastMode(
+    accelerator: String,
+    spec: IndexSpec,
+    keys: Seq[Expression],
+    filter: Option[Expression],
+    stored: Seq[Expression],
+    keepUnmatchable: Boolean
+)(@transient val condition: Option[Expression])
+    extends BroadcastMode {
+
+  /**
+   * For the rows of a plan with this output. A join is planned by the columns of a logical plan, of which the physical one may have
+   * another order: Spark drops a projection that changes nothing else where a node above names its columns anyway. Called for a mode
+   * that is bound it gives the same.
+   */
+  def boundTo(output: Seq[Attribute]): ThetaBroadcastMode = {
+    val input = AttributeSeq(output)
+    // What is known of nulls may change between plans of one query, and must not make its modes differ.
+    def bind(e: Expression): Expression =
+      BindReferences.bindReference(e, input).transform {
+        case reference: BoundReference => reference.copy(nullable = true)
+      }
+    val columns = AttributeSet.fromAttributeSets(stored.map(_.references))
+    val kept = if (columns.isEmpty) stored else output.filter(columns.contains)
+    copy(keys = keys.map(bind), filter = filter.map(bind), stored = kept.map(bind))(condition)
+  }
+
+  /** Whether rows whose key is there already, or is null, are of no use, and keys may be evaluated without a net. */
+  def isDistinct: Boolean =
+    spec.isDistinct && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
+
+  override def transform(rows: Array[InternalRow]): Any = transform(rows.iterator, None)
+
+  /** In the driver. */
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
+    val measured = new MeasuredRows(rows)
+    try relation(measured)
+    catch {
+      case e: OutOfMemoryError =>
+        throw new BroadcastMemoryException(condition, measured.rows, measured.bytes, e)
+    }
+  }
+
+  def relation(rows: Iterator[InternalRow]): ThetaRelation = {
+    val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)
+    rows.foreach(builder.add)
+    builder.result()
+  }
+
+  /** What a reader of EXPLAIN and of the SQL tab needs of it. */
+  override def toString: String =
+    s"ThetaBroadcastMode($accelerator, ${keys.mkString("[", ", ", "]")})"
+
+  override lazy val canonicalized: ThetaBroadcastMode =
+    copy(
+      keys = keys.map(_.canonicalized),
+      filter = filter.map(_.canonicalized),
+      stored = stored.map(_.canonicalized)
+    )(condition)
+}
+
+/** A build side that the driver's heap can't hold. Spark's own error would name settings that have no effect on these joins. */
+final class BroadcastMemoryException(
+    condition: Option[Expression],
+    rows: Long,
+    bytes: Long,
+    cause: OutOfMemoryError
+) extends RuntimeException(
+      s"[BROADCAST_OUT_OF_MEMORY] The driver's heap is too small to index a side of the join ON ${condition.fold("true")(_.sql)} for its broadcast: it may take " +
+        s"${Runtime.getRuntime.maxMemory >> 20} MB, and $rows rows of " +
+        s"${bytes >> 20} MB were read before it was full. Raise spark.driver.memory, and " +
+        "spark.executor.memory with it; or filter that side, select fewer of its columns, or have the other side " +
+        "built by a BROADCAST hint on it. A NO_THETA_JOIN hint leaves the join to Spark.",
+      cause
+    )

@@ -1,0 +1,30 @@
+package thetajoin.relation
+
+import org.apache.spark.sql.execution.thetabridge.BroadcastableRelation
+
+import thetajoin.contract.JoinIndex
+import thetajoin.rowstore.RowStore
+
+/**
+ * The build side of a join: rows by position, and an index over them. Positions fall into three parts:
+ *
+ * {{{
+ *   [0, indexed)                   candidates of the keys that the index says
+ *   [indexed, indexed + always)    candidates of every key: their own key could not be evaluated
+ *   [indexed + always, rows)       candidates of none; kept where unmatched build rows are part of the result
+ * }}}
+ */
+final class ThetaRelation(
+    val store: RowStore,
+    val index: JoinIndex,
+    val indexed: Int,
+    val always: Int,
+    val buildNanos: Long
+) extends BroadcastableRelation {
+
+  /** Bytes of rows and index. */
+  def bytes: Long = store.bytes + index.bytes
+
+  /** What Spark shows and adaptive execution takes as the size of the build side. */
+  override def estimatedSize: Long = bytes
+}
