@@ -9,6 +9,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.internal.SQLConf
 
+import thetajoin.accelerator.anyof.AnyOfAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.interval.IntervalAccelerator
@@ -34,6 +35,7 @@ object Registry {
     IntervalAccelerator,
     PiecewiseAccelerator,
     ContainmentAccelerator,
+    AnyOfAccelerator,
     NestedLoopAccelerator
   )
 

@@ -165,7 +165,7 @@ final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int)
     else {
       val key = evaluate(row)
       if (key == null) candidates.all()
-      else if (key.numFields > 0 && key.anyNull) candidates.none()
+      else if (!task.takesNullKeys && key.numFields > 0 && key.anyNull) candidates.none()
       else candidates.probe(key)
     }
 

@@ -1,0 +1,172 @@
+package thetajoin.accelerator.anyof
+
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  CaseWhen,
+  Coalesce,
+  Expression,
+  If,
+  IsNull,
+  Literal,
+  Not,
+  Or
+}
+import org.apache.spark.sql.types.BooleanType
+
+import thetajoin.condition._
+import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * An OR, each arm of which another accelerator serves. Every arm has an index of its own over the same build rows, and a probe row's
+ * candidates are those of all arms, each once:
+ *
+ * {{{
+ *   a.t = b.t OR a.id = b.id + 5      b by t: rows 3, 7      b by id + 5: rows 2, 7      candidates 3, 7, 2
+ * }}}
+ *
+ * Equal keys beside the OR are part of each arm.
+ */
+object AnyOfAccelerator extends Accelerator {
+  override val id: String = "anyof"
+
+  override val summary: String =
+    "An OR, or a CASE or coalesce that is one, of conditions that other accelerators serve: an index for each arm, each candidate once."
+
+  case object NoOr
+      extends ReasonCode(
+        "NO_OR",
+        "No conjunct is an OR over both sides",
+        "Nothing to do."
+      )
+
+  case object ArmNotServed
+      extends ReasonCode(
+        "ARM_NOT_SERVED",
+        "No accelerator serves an arm of the OR",
+        "Compare expressions of one table each in every arm, or write the arms as separate joins."
+      )
+
+  case object TooManyArms
+      extends ReasonCode(
+        "TOO_MANY_ARMS",
+        s"An OR has more arms than $MostArms, and each would be an index",
+        "Join with a table of the arms' values, or write the OR as several joins."
+      )
+
+  override def reasons: Seq[ReasonCode] = Seq(ArmNotServed, NoOr, TooManyArms)
+
+  override def wireClasses: Seq[Class[_]] =
+    Seq(classOf[AnyOfIndex], classOf[ArmIndex], classOf[Array[ArmIndex]])
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+    val ors = request.paired.map(_.source).map(e => e -> Arms.of(e)).filter(_._2.size > 1)
+    val offers = ors.map { case (or, arms) => offer(or, arms, request) }
+    offers.collect { case Right(offer) => offer }.sortBy(offer => (offer.exact.isEmpty, offer.cost))
+      .headOption.toRight(offers.collectFirst { case Left(reason) => reason }.getOrElse(NoOr()))
+  }
+
+  private def offer(
+      or: Expression,
+      arms: Seq[Expression],
+      request: JoinRequest
+  ): Either[Reason, Offer] =
+    if (arms.size > MostArms) Left(TooManyArms(s"${arms.size} in ${or.sql}"))
+    else {
+      val served = arms.map(arm => arm -> this.arm(arm, request))
+      served.collectFirst { case (arm, None) => arm } match {
+        case Some(arm) => Left(ArmNotServed(arm.sql))
+        case None => Right(combined(or, served.flatMap(_._2), request))
+      }
+    }
+
+  private def combined(or: Expression, arms: Seq[Arm], request: JoinRequest): Offer = {
+    val sources = request.shape.equiKeys.map(_.source) :+ or
+    Offer(
+      served = sources,
+      exact = if (arms.forall(_.isExact)) sources else Nil,
+      buildKeys = arms.flatMap(_.build),
+      probeKeys = arms.flatMap(_.probe),
+      AnyOfSpec(arms.map(arm =>
+        ArmSpec(arm.offer.spec, arm.build.size, arm.probe.map(_.dataType))
+      )),
+      cost = math.min(arms.map(_.offer.cost).sum, MostCost)
+    )
+  }
+
+  /** None if no accelerator serves it. */
+  private def arm(condition: Expression, request: JoinRequest): Option[Arm] = {
+    val shape = request.shape
+    val parts = ConditionAnalysis.shape(shape.left, shape.right, shape.joinType, Some(condition))
+    val (oneSided, paired) =
+      parts.conjuncts.partition(c => c.isInstanceOf[OneSided] || c.source.references.isEmpty)
+    if (oneSided.exists(!_.isInstanceOf[OneSided])) None
+    else {
+      val (ofBuild, ofProbe) =
+        oneSided.collect { case o: OneSided => o }.partition(_.side == request.buildSide)
+      val conjuncts = shape.equiKeys ++ paired
+      val offer = if (conjuncts.isEmpty) Some(EveryRow.offer) else request.ask(conjuncts)
+      offer.map { found =>
+        val isExact = found.checked(conjuncts).isEmpty &&
+          (found.buildKeys ++ found.probeKeys).forall(Safety.cannotFail)
+        Arm(
+          found,
+          isExact,
+          where(ofBuild.map(_.source), found.buildKeys),
+          where(ofProbe.map(_.source), found.probeKeys)
+        )
+      }
+    }
+  }
+
+  /** The keys, of which the first is null for rows that don't fulfil the conditions. */
+  private def where(conditions: Seq[Expression], keys: Seq[Expression]): Seq[Expression] =
+    conditions.reduceOption(And(_, _)).fold(keys) { condition =>
+      If(condition, keys.head, Literal(null, keys.head.dataType)) +: keys.tail
+    }
+
+  /** How one arm is served. `build` and `probe` are the offer's keys, null for rows to which the arm does not apply. */
+  private final case class Arm(
+      offer: Offer,
+      isExact: Boolean,
+      build: Seq[Expression],
+      probe: Seq[Expression]
+  )
+
+  private val MostArms = 16
+
+  /** Less than that of a join that looks at all rows. */
+  private val MostCost = 0.9
+}
+
+/** The arms of an OR, and of what is one. */
+private[anyof] object Arms {
+
+  def of(e: Expression): Seq[Expression] = e match {
+    case Or(l, r) => of(l) ++ of(r)
+    case CaseWhen(branches, otherwise) if e.dataType == BooleanType =>
+      val values = branches.map(_._2) ++ otherwise
+      val earlier = branches.map(_._1).inits.toSeq.reverse
+      val conditions =
+        branches.map { case (condition, _) => Seq(condition) } ++ otherwise.map(_ => Nil)
+      values.zip(conditions).zip(earlier).flatMap { case ((value, condition), before) =>
+        val when = before.map(isNotTrue) ++ condition
+        of(value).map(arm => (when :+ arm).reduce(And(_, _)))
+      }.filterNot(isNever)
+    case If(condition, yes, no) if e.dataType == BooleanType =>
+      of(CaseWhen(Seq(condition -> yes), Some(no)))
+    case Coalesce(first +: others) if e.dataType == BooleanType =>
+      of(first) ++ (if (others.isEmpty) Nil
+                    else of(Coalesce(others)).map(And(IsNull(first), _))).filterNot(isNever)
+    case _ => Seq(e)
+  }
+
+  private def isNotTrue(condition: Expression): Expression =
+    Not(Coalesce(Seq(condition, Literal.FalseLiteral)))
+
+  private def isNever(arm: Expression): Boolean =
+    ConditionAnalysis.conjuncts(arm).exists {
+      case Literal(value, BooleanType) => value != true
+      case _ => false
+    }
+}
