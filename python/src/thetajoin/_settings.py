@@ -4,6 +4,8 @@ from typing import Final
 
 __all__ = [
     "ACCELERATORS",
+    "ACCELERATOR_ANYOF_ENABLED",
+    "ACCELERATOR_CONTAINMENT_ENABLED",
     "ACCELERATOR_EXISTENCE_ENABLED",
     "ACCELERATOR_INTERVAL_ENABLED",
     "ACCELERATOR_NESTEDLOOP_ENABLED",
@@ -16,10 +18,24 @@ __all__ = [
 ]
 
 ACCELERATORS: Final = "spark.thetajoin.accelerators"
-"""Comma-separated class names of further accelerators, each a thetajoin.accelerator.Accelerator
-with a constructor without arguments. Those registered as Java services are found without it.
+"""Comma-separated class names of further accelerators, each a thetajoin.contract.Accelerator with
+a constructor without arguments. Those registered as Java services are found without it.
 
 Default: empty. Since 0.1.0.
+"""
+
+ACCELERATOR_ANYOF_ENABLED: Final = "spark.thetajoin.accelerator.anyof.enabled"
+"""Whether the anyof accelerator may be chosen. Switch it off to compare plans or to step around a
+defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+ACCELERATOR_CONTAINMENT_ENABLED: Final = "spark.thetajoin.accelerator.containment.enabled"
+"""Whether the containment accelerator may be chosen. Switch it off to compare plans or to step
+around a defect.
+
+Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_EXISTENCE_ENABLED: Final = "spark.thetajoin.accelerator.existence.enabled"
