@@ -156,6 +156,43 @@ def ranges(draw: st.DrawFn, family: Family, l: Table, r: Table) -> Condition:  #
     )
 
 
+# Sets of the values of a row: some with nulls, some without elements, some that are null.
+ARRAYS = (
+    "array({t}.x, {t}.y)",
+    "filter(array({t}.x, {t}.y), e -> e IS NOT NULL)",
+    "slice(array({t}.x, {t}.y), 1, abs({t}.n) % 3)",
+    "if({t}.n = 2, NULL, array({t}.x, {t}.y))",
+)
+SETS = (
+    "array_contains({a}, {r}.x)",
+    "{r}.y IN ({l}.x, {l}.y)",
+    "exists({a}, e -> e = {r}.y)",
+    "arrays_overlap({a}, {b})",
+    "size(array_intersect({a}, {b})) >= 1",
+    "size(array_intersect({a}, {b})) > 1",
+    "size(array_except({b}, {a})) = 0",
+    "forall({b}, e -> array_contains({a}, e))",
+    "size(array_intersect({a}, {b})) = size({b})",
+)
+
+
+@st.composite
+def sets(draw: st.DrawFn, l: Table, r: Table) -> Condition:  # noqa: E741
+    """Elements of arrays of columns that hold values of one kind."""
+    whole = {l.x, l.y, r.x, r.y} <= set(INTEGERS)
+    one, other = draw(st.sampled_from(("lr", "rl")))
+    text = draw(st.sampled_from(SETS))
+    arrays = [draw(st.sampled_from(ARRAYS)).format(t=t) for t in (one, other)]
+    truth = None
+    if whole and " IN " in text:
+        truth = _either(*(_named("=", f"{one}.{column}", f"{other}.y") for column in "xy"))
+    return Condition(
+        text.format(a=arrays[0], b=arrays[1], l=one, r=other),
+        portable=whole and " IN " in text,
+        holds=truth,
+    )
+
+
 def _named(op: str, first: str, second: str) -> Truth:
     """A comparison of columns such as `l.x`."""
 
@@ -240,6 +277,9 @@ def between_sides(
             parts.append(computed(column, family))
     if families[0] is families[1]:
         parts += [ranges(families[0], l, r)] * 3
+        types = {l.x, l.y, r.x, r.y}
+        if len(types) == 1 or types <= set(INTEGERS):
+            parts += [sets(l, r)] * 3
     return parts
 
 

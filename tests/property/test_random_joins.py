@@ -35,13 +35,15 @@ class TwoTables(Comparison[Query]):
         """Where Spark alone has a nested loop, there must be an accelerator; an index where one serves."""
         ids = {node.accelerator for node in on.nodes}
         loop = nested_loop(off.plan)
-        sorted_index = {"piecewise", "interval"}
-        if loop and (not ids or (query.indexed and not ids <= sorted_index)):
+        elements = {"containment", "anyof"}
+        if loop and (
+            not ids or (query.indexed and not ids <= ({"piecewise", "interval"} | elements))
+        ):
             return f"not accelerated as it must be:\n{on.plan}"
         hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)
-        if hash_join and query.equal and not ids & {"existence", "interval"}:
+        if hash_join and query.equal and not ids & ({"existence", "interval"} | elements):
             return f"not accelerated as it must be:\n{on.plan}"
-        if query.ranged and (loop or hash_join) and "interval" not in ids:
+        if query.ranged and (loop or hash_join) and not ids & ({"interval"} | elements):
             return f"not accelerated as it must be:\n{on.plan}"
         return None
 

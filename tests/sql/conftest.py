@@ -198,7 +198,6 @@ class SqlItem(pytest.Item):
         if problem:
             pytest.fail(f"-- {self.expectation}\n{self.query}\n\n{problem}", pytrace=False)
 
-
     def _unlike_the_file(self, session: SparkSession, confs: Confs) -> str | None:
         """How the rows differ from those that the file has, or from those of another query."""
         if self.block.rows is None and self.block.equal is None:

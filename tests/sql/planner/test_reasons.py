@@ -143,3 +143,31 @@ def test_an_unknown_accelerator_class_reaches_the_user(session: SparkSession) ->
     session.conf.set("spark.thetajoin.accelerators", "no.such.Accelerator")
     with pytest.raises(PySparkException, match="INVALID_ACCELERATOR"):
         session.sql("SELECT * FROM a JOIN b ON x > y").collect()
+
+
+MANY_ARMS = " OR ".join(f"x = y + {n}" for n in range(17))
+
+PASSED_OVER = [
+    ("x <> y", "containment", "NO_SET_CONDITION", ""),
+    ("x <> y", "anyof", "NO_OR", ""),
+    ("x = y + 1 OR x + y = 4", "anyof", "ARM_NOT_SERVED", "((a.x + b.y) = 4L)"),
+    (MANY_ARMS, "anyof", "TOO_MANY_ARMS", "17 in"),
+]
+
+
+@pytest.mark.parametrize(("condition", "accelerator", "code", "detail"), PASSED_OVER)
+def test_what_an_accelerator_lacks_is_told(
+    session: SparkSession, condition: str, accelerator: str, code: str, detail: str
+) -> None:
+    """Reasons that an accelerator brings itself."""
+    (report,) = thetajoin.explain_joins(session.sql(f"SELECT * FROM a JOIN b ON {condition}"))
+    assert report.accelerator == "nestedloop"
+    (told,) = [line for line in report.passed_over if line.startswith(f"{accelerator}, ")]
+    assert told.startswith(f"{accelerator}, {code}: ") and detail in told
+
+
+def test_as_many_arms_as_allowed_are_served(session: SparkSession) -> None:
+    condition = MANY_ARMS.rpartition(" OR ")[0]
+    result = execute(session, f"SELECT * FROM a JOIN b ON {condition}")
+    assert [node.accelerator for node in result.nodes] == ["anyof"], result.plan
+    assert result.rows.total() == 5 + 4 + 3 + 2 + 1

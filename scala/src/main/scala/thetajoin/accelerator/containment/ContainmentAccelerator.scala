@@ -30,7 +30,7 @@ object ContainmentAccelerator extends Accelerator {
       extends ReasonCode(
         "NO_SET_CONDITION",
         "No conjunct asks which elements an array of one side has in common with the other side",
-        "Nothing to do unless the join is about arrays: docs/patterns lists the forms that are understood."
+        "Nothing to do unless the join is about arrays: docs/arrays-and-ors.md lists the forms that are understood."
       )
 
   override def reasons: Seq[ReasonCode] = Seq(NoSetCondition)

@@ -1,0 +1,158 @@
+package thetajoin.accelerator.containment
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.util.GenericArrayData
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import thetajoin.contract.OrderedIndex
+
+/** The index gives exactly the rows that a loop over all of them gives, each once. */
+class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 200)
+
+  private type Elements = Seq[Option[Int]]
+
+  /** Few values, so that many are equal; some are null. */
+  private val sets: Gen[Elements] =
+    Gen.choose(
+      0,
+      6
+    ).flatMap(Gen.listOfN(_, Gen.frequency(9 -> Gen.choose(-3, 6).map(Option(_)), 1 -> None)))
+  private val columns = Gen.listOf(sets)
+
+  /** An element as a type has it. */
+  private sealed abstract class Kind(val elementType: DataType) {
+    def of(n: Int): Any
+  }
+  private object Numbers extends Kind(IntegerType) { override def of(n: Int): Any = n }
+  private object Texts extends Kind(StringType) {
+    override def of(n: Int): Any = UTF8String.fromString("text " * math.abs(n) + n)
+  }
+  private object Decimals extends Kind(DecimalType(30, 2)) {
+    override def of(n: Int): Any = Decimal(BigDecimal(n), 30, 2)
+  }
+  private val kinds = Gen.oneOf(Numbers, Texts, Decimals)
+
+  private def array(kind: Kind, set: Elements): Any =
+    new GenericArrayData(set.map(_.map(kind.of).orNull).toArray[Any])
+
+  private def value(kind: Kind, n: Int): Any = kind match {
+    case Numbers => n.toLong
+    case other => other.of(n)
+  }
+
+  private def valueType(kind: Kind): DataType = kind match {
+    case Numbers => LongType
+    case other => other.elementType
+  }
+
+  private def build(spec: ContainmentSpec, keyType: DataType, keys: Seq[Any]): OrderedIndex = {
+    val builder = spec.newBuilder(Seq(keyType))
+    val toUnsafe = UnsafeProjection.create(Array(keyType))
+    keys.foreach(k => builder.add(toUnsafe(InternalRow(k))))
+    builder.finish()
+  }
+
+  private def candidates(built: OrderedIndex, keyType: DataType, keys: Seq[Any]): Seq[Seq[Int]] = {
+    val prober = built.index.newProber()
+    val toUnsafe = UnsafeProjection.create(Array(keyType))
+    keys.map { key =>
+      prober.probe(toUnsafe(InternalRow(key)))
+      val positions = Iterator.continually(prober.next()).takeWhile(identity).flatMap { _ =>
+        val run = prober.from until prober.until
+        assert(run.nonEmpty)
+        if (prober.lists) run.map(prober.positions(_)) else run
+      }.toList
+      positions.map(built.order(_)).sorted
+    }
+  }
+
+  private def spec(
+      kind: Kind,
+      inCommon: InCommon,
+      builds: Boolean,
+      probes: Boolean,
+      nulls: Boolean
+  ) =
+    ContainmentSpec(inCommon, kind.elementType, builds, probes, nulls)
+
+  private def rows(sets: Seq[Elements])(holds: Elements => Boolean): Seq[Int] =
+    sets.indices.filter(i => holds(sets(i)))
+
+  private def known(set: Elements): Set[Int] = set.flatten.toSet
+
+  test("arrays that have so many elements in common") {
+    forAll(kinds, columns, columns, Gen.choose(1, 3)) { (kind, builds, probes, least) =>
+      val keyType = ArrayType(kind.elementType)
+      for (nulls <- Seq(false, true)) {
+        val of = spec(kind, InCommon.AtLeast(least), builds = true, probes = true, nulls)
+        val built = build(of, keyType, builds.map(array(kind, _)))
+        val found = candidates(built, keyType, probes.map(array(kind, _)))
+        probes.zip(found).foreach { case (probe, got) =>
+          val expected = rows(builds) { set =>
+            val common = known(set).intersect(known(probe)).size
+            val ofNull = if (nulls && set.contains(None) && probe.contains(None)) 1 else 0
+            common + ofNull >= least
+          }
+          assert(got == expected)
+        }
+      }
+    }
+  }
+
+  test("arrays that have all elements of others") {
+    def covers(whole: Elements, part: Elements, nulls: Boolean) =
+      if (nulls) part.toSet.subsetOf(whole.toSet)
+      else !part.contains(None) && known(part).subsetOf(known(whole))
+    forAll(kinds, columns, columns) { (kind, builds, probes) =>
+      val keyType = ArrayType(kind.elementType)
+      for {
+        nulls <- Seq(false, true)
+        inCommon <- Seq(InCommon.AllOfBuild, InCommon.AllOfProbe)
+      } {
+        val of = spec(kind, inCommon, builds = true, probes = true, nulls)
+        val built = build(of, keyType, builds.map(array(kind, _)))
+        val found = candidates(built, keyType, probes.map(array(kind, _)))
+        probes.zip(found).foreach { case (probe, got) =>
+          val expected = rows(builds) { set =>
+            if (inCommon == InCommon.AllOfBuild) covers(probe, set, nulls)
+            else covers(set, probe, nulls)
+          }
+          assert(got == expected)
+        }
+      }
+    }
+  }
+
+  test("values in arrays, either of them built") {
+    forAll(kinds, columns, Gen.listOf(Gen.choose(-4, 7))) { (kind, sets, values) =>
+      val (arrays, keyType) = (sets.map(array(kind, _)), ArrayType(kind.elementType))
+      val ofArrays = spec(kind, InCommon.AtLeast(1), builds = true, probes = false, nulls = false)
+      val byElement = build(ofArrays, keyType, arrays)
+      val inArrays = candidates(byElement, valueType(kind), values.map(value(kind, _)))
+      values.zip(inArrays).foreach { case (n, got) =>
+        assert(got == rows(sets)(_.contains(Some(n))))
+      }
+
+      val ofValues = spec(kind, InCommon.AtLeast(1), builds = false, probes = true, nulls = false)
+      val byValue = build(ofValues, valueType(kind), values.map(value(kind, _)))
+      sets.zip(candidates(byValue, keyType, arrays)).foreach { case (set, got) =>
+        assert(got == values.indices.filter(i => set.contains(Some(values(i)))))
+      }
+
+      val once = ofValues.forExistence.asInstanceOf[ContainmentSpec]
+      val distinct = build(once, valueType(kind), values.map(value(kind, _)))
+      assert(distinct.order.length == values.distinct.size)
+      sets.zip(candidates(distinct, keyType, arrays)).foreach { case (set, got) =>
+        assert(got.nonEmpty == values.exists(n => set.contains(Some(n))))
+      }
+    }
+  }
+}
