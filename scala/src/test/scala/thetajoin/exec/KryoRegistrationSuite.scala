@@ -104,8 +104,19 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "interval" -> exists("b", bounds),
     "existence" -> exists("b", s"b.k = a.k AND $bounds"),
     "existence" -> exists("b", s"b.s = a.s AND $bounds"),
-    "interval" -> exists("b", "b.lo > a.x AND b.hi < a.id")
+    "interval" -> exists("b", "b.lo > a.x AND b.hi < a.id"),
+    "containment" -> onSets("b.lo IN (a.x, a.id)"),
+    "containment" -> onSets("a.x IN (b.lo, b.hi)"),
+    "containment" -> onSets("a.s IN (b.s, concat(b.s, 'x'))"),
+    "containment" -> onSets("size(array_intersect(array(a.x, a.id), array(b.lo, b.hi))) > 1"),
+    "containment" -> onSets("size(array_except(array(a.x), array(b.lo, b.hi))) = 0"),
+    "containment" -> onSets("size(array_except(array(b.lo, b.hi), array(a.x, a.id))) = 0"),
+    "containment" -> onSets("a.k = b.k AND a.x IN (b.lo, b.hi)"),
+    "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )
+
+  private def onSets(condition: String): String =
+    s"SELECT /*+ BROADCAST(b) */ * FROM a LEFT JOIN b ON $condition"
 
   test("each kind of index is broadcast, and read as it was written") {
     val kryo = serializer.newInstance()

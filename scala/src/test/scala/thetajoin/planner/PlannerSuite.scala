@@ -13,6 +13,8 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.accelerator.InvalidAcceleratorException
+import thetajoin.accelerator.anyof.AnyOfAccelerator
+import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.contract.{Accelerator, JoinRequest, Offer}
 import thetajoin.exec.ThetaJoinStrategy
 import thetajoin.reason.{Reason, ReasonCode}
@@ -49,7 +51,12 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     Planner.choose(plan, conf(settings: _*)).outcome.left.toOption.map(_.code)
 
   /** Reasons of accelerators that are for other conditions. */
-  private val noKeys = Seq(ReasonCode.NoEquiKey, ReasonCode.NoSecondComparison)
+  private val noKeys = Seq(
+    ReasonCode.NoEquiKey,
+    ReasonCode.NoSecondComparison,
+    ContainmentAccelerator.NoSetCondition,
+    AnyOfAccelerator.NoOr
+  )
 
   private def losers(plan: Join, settings: (String, String)*): Map[String, ReasonCode] =
     Planner.choose(plan, conf(settings: _*)).losers

@@ -27,7 +27,7 @@ private abstract class TokenProber(finder: TokenFinder)
     extends Prober
     with LongProber
     with BytesProber {
-  protected final val reader = finder.newReader()
+  protected final val reader: TokenReader = finder.newReader()
 
   /** The reader has the tokens of the next probe row. */
   protected def begin(): Unit
