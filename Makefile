@@ -15,7 +15,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range bench-containment clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -110,6 +110,9 @@ bench-existence: .venv/.complete ## EXISTS and NOT IN in the same way; results i
 
 bench-range: .venv/.complete ## points in intervals, overlaps, bands and inequalities, with ClickHouse beside
 	$(PYTHON) -m benchmarks range $(ARGS)
+
+bench-containment: .venv/.complete ## joins by array elements and ORs, as plain SQL and as best rewritten
+	$(PYTHON) -m benchmarks containment $(ARGS)
 
 clean: ## remove what was built, but not the environments
 	rm -rf target project/target project/project build dist python/src/thetajoin/jars

@@ -41,6 +41,10 @@ class Query(ABC):
     def sql(self) -> str:
         """The query in the words that all engines share."""
 
+    def sql_of(self, engine: str) -> str:
+        """The query in an engine's own words."""
+        return self.sql
+
     @property
     @abstractmethod
     def tables(self) -> tuple[Table, ...]:

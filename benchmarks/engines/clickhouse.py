@@ -41,7 +41,7 @@ class ClickHouseRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Fetch the query's one row."""
-        sql = query.sql
+        sql = query.sql_of("ClickHouse")
         if isinstance(query, RangeQuery) and query.asks_existence:
             sql = query.joined(f"LEFT {query.join_type}")
         return tuple(map(int, str(self._connection.query(sql, "CSV")).split(",")))

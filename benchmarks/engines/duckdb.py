@@ -35,7 +35,7 @@ class DuckDBRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Fetch the query's one row."""
-        sql = query.sql
+        sql = query.sql_of("DuckDB")
         if isinstance(query, RangeQuery) and query.asks_existence:
             sql = query.joined(query.join_type)
         return tuple(self._connection.execute(sql).fetchall()[0])

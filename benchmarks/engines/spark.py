@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.engines import Answer, Runner
 from benchmarks.executed_plan import ExecutedJoin, executed_join
-from benchmarks.queries import Query
+from benchmarks.queries import OFF, ON, Query
 from benchmarks.suites.nlj import JoinType, NestedLoopQuery
 from benchmarks.tables import Range
 
@@ -41,7 +41,7 @@ class SparkRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""
-        self._frame = self._spark.sql(query.sql)
+        self._frame = self._spark.sql(query.sql_of(ON if self._enabled else OFF))
         return tuple(self._frame.collect()[0])
 
     def read(self, scan: str) -> None:

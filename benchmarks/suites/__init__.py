@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import existence, nlj, range
+from benchmarks.suites import containment, existence, nlj, range
 
-SUITES = {suite.name: suite for suite in (nlj.SUITE, existence.SUITE, range.SUITE)}
+SUITES = {
+    suite.name: suite for suite in (nlj.SUITE, existence.SUITE, range.SUITE, containment.SUITE)
+}

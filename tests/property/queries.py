@@ -193,6 +193,28 @@ def sets(draw: st.DrawFn, l: Table, r: Table) -> Condition:  # noqa: E741
     )
 
 
+@st.composite
+def open_columns(draw: st.DrawFn, column: str, l: Type, r: Type) -> Condition:  # noqa: E741
+    """An equality that one side may leave open."""
+    whole = l in INTEGERS and r in INTEGERS
+    side = draw(st.sampled_from("lr"))
+    by_number = draw(st.booleans())
+    equal = _named("=", f"l.{column}", f"r.{column}")
+
+    def is_open(a: Row, b: Row) -> bool | None:
+        row = a if side == "l" else b
+        if not by_number:
+            return row[column] is None
+        return None if row["n"] is None else bool(row["n"] == 1)
+
+    opening = f"{side}.n = 1" if by_number else f"{side}.{column} IS NULL"
+    return Condition(
+        f"({opening} OR l.{column} = r.{column})",
+        portable=whole,
+        holds=_either(is_open, equal) if whole else None,
+    )
+
+
 def _named(op: str, first: str, second: str) -> Truth:
     """A comparison of columns such as `l.x`."""
 
@@ -273,6 +295,7 @@ def between_sides(
     for column, family, lt, rt in (("x", families[0], l.x, r.x), ("y", families[1], l.y, r.y)):
         parts += [comparisons(column, family, lt, rt)] * 2
         parts += [equalities(column, family, lt, rt)] * equal
+        parts.append(open_columns(column, lt, rt))
         if family.conditions:
             parts.append(computed(column, family))
     if families[0] is families[1]:

@@ -35,15 +35,15 @@ class TwoTables(Comparison[Query]):
         """Where Spark alone has a nested loop, there must be an accelerator; an index where one serves."""
         ids = {node.accelerator for node in on.nodes}
         loop = nested_loop(off.plan)
-        elements = {"containment", "anyof"}
+        others = {"containment", "wildcard", "anyof"}
         if loop and (
-            not ids or (query.indexed and not ids <= ({"piecewise", "interval"} | elements))
+            not ids or (query.indexed and not ids <= ({"piecewise", "interval"} | others))
         ):
             return f"not accelerated as it must be:\n{on.plan}"
         hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)
-        if hash_join and query.equal and not ids & ({"existence", "interval"} | elements):
+        if hash_join and query.equal and not ids & ({"existence", "interval"} | others):
             return f"not accelerated as it must be:\n{on.plan}"
-        if query.ranged and (loop or hash_join) and not ids & ({"interval"} | elements):
+        if query.ranged and (loop or hash_join) and not ids & ({"interval"} | others):
             return f"not accelerated as it must be:\n{on.plan}"
         return None
 

@@ -10,6 +10,7 @@ __all__ = [
     "ACCELERATOR_INTERVAL_ENABLED",
     "ACCELERATOR_NESTEDLOOP_ENABLED",
     "ACCELERATOR_PIECEWISE_ENABLED",
+    "ACCELERATOR_WILDCARD_ENABLED",
     "BROADCAST_MAX_BYTES",
     "ENABLED",
     "REPLICATE_MAX_BUILD_BYTES",
@@ -61,6 +62,13 @@ Default: ``true``. Since 0.1.0.
 
 ACCELERATOR_PIECEWISE_ENABLED: Final = "spark.thetajoin.accelerator.piecewise.enabled"
 """Whether the piecewise accelerator may be chosen. Switch it off to compare plans or to step
+around a defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+ACCELERATOR_WILDCARD_ENABLED: Final = "spark.thetajoin.accelerator.wildcard.enabled"
+"""Whether the wildcard accelerator may be chosen. Switch it off to compare plans or to step
 around a defect.
 
 Default: ``true``. Since 0.1.0.

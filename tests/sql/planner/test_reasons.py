@@ -149,6 +149,7 @@ MANY_ARMS = " OR ".join(f"x = y + {n}" for n in range(17))
 
 PASSED_OVER = [
     ("x <> y", "containment", "NO_SET_CONDITION", ""),
+    ("x <> y", "wildcard", "NO_OPEN_COLUMN", ""),
     ("x <> y", "anyof", "NO_OR", ""),
     ("x = y + 1 OR x + y = 4", "anyof", "ARM_NOT_SERVED", "((a.x + b.y) = 4L)"),
     (MANY_ARMS, "anyof", "TOO_MANY_ARMS", "17 in"),

@@ -15,6 +15,7 @@ import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.interval.IntervalAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
+import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.Accelerator
 import thetajoin.reason.ReasonCode
 import thetajoin.{Setting, Settings}
@@ -35,6 +36,7 @@ object Registry {
     IntervalAccelerator,
     PiecewiseAccelerator,
     ContainmentAccelerator,
+    WildcardAccelerator,
     AnyOfAccelerator,
     NestedLoopAccelerator
   )

@@ -2,9 +2,13 @@ package thetajoin.kit
 
 import java.util.Arrays
 
-/** Which of the numbers from 0 to `size` have been met since the last [[restart]], which costs nothing. For one task. */
+/**
+ * Which numbers have been met since the last [[restart]], which costs nothing. For one task.
+ *
+ * @param size for how many numbers, from 0, there is room at first
+ */
 final class Stamps(size: Int) {
-  private val stamps = new Array[Int](size)
+  private var stamps = new Array[Int](math.max(size, 1))
   private var current = 1
 
   def restart(): Unit =
@@ -15,10 +19,12 @@ final class Stamps(size: Int) {
 
   /** Whether the number had not been met before. */
   def add(number: Int): Boolean = {
+    if (number >= stamps.length)
+      stamps = Arrays.copyOf(stamps, math.max(number + 1, LongOrder.grown(stamps.length)))
     val isNew = stamps(number) != current
     stamps(number) = current
     isNew
   }
 
-  def contains(number: Int): Boolean = stamps(number) == current
+  def contains(number: Int): Boolean = number < stamps.length && stamps(number) == current
 }

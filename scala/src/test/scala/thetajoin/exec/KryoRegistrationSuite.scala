@@ -112,6 +112,7 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "containment" -> onSets("size(array_except(array(a.x), array(b.lo, b.hi))) = 0"),
     "containment" -> onSets("size(array_except(array(b.lo, b.hi), array(a.x, a.id))) = 0"),
     "containment" -> onSets("a.k = b.k AND a.x IN (b.lo, b.hi)"),
+    "wildcard" -> onSets("(b.k IS NULL OR a.k = b.k) AND (b.s = '' OR a.s = b.s)"),
     "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )
 

@@ -15,6 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import thetajoin.accelerator.InvalidAcceleratorException
 import thetajoin.accelerator.anyof.AnyOfAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
+import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.{Accelerator, JoinRequest, Offer}
 import thetajoin.exec.ThetaJoinStrategy
 import thetajoin.reason.{Reason, ReasonCode}
@@ -55,6 +56,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     ReasonCode.NoEquiKey,
     ReasonCode.NoSecondComparison,
     ContainmentAccelerator.NoSetCondition,
+    WildcardAccelerator.NoOpenColumn,
     AnyOfAccelerator.NoOr
   )
 

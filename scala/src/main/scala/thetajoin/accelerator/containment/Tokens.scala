@@ -13,7 +13,7 @@ import org.apache.spark.unsafe.Platform
 
 import thetajoin.condition.OrderedLong
 import thetajoin.kit.keys.{GroupedBytesBuilder, KeyTable, LongNumbering, LongTable}
-import thetajoin.kit.{IntsBuilder, KeyTypes}
+import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 
 /** Numbers tokens: the elements of sets, each with the equal keys of its row. Equal ones have the same number. */
 private[containment] abstract class TokenNumbers {
@@ -94,8 +94,7 @@ private[containment] final class TokenReader(
     numbers: TokenNumbers
 ) {
   private val found = new IntsBuilder
-  private var stamps = new Array[Int](math.max(numbers.size, 1))
-  private var row = 0
+  private val seen = new Stamps(numbers.size)
   private val (areNumbers, areBytes, areOrdered) = (form.areNumbers, form.areBytes, form.areOrdered)
   private val (keys, nullTokens) = (form.keys, form.nullTokens)
   private val elementType = form.elementType
@@ -134,7 +133,7 @@ private[containment] final class TokenReader(
   private def start(): Unit = {
     found.clear()
     hasOthers = false
-    row += 1
+    seen.restart()
   }
 
   private def readArray(key: InternalRow, array: ArrayData): Unit = {
@@ -170,15 +169,7 @@ private[containment] final class TokenReader(
   }
 
   private def add(token: Int): Unit =
-    if (token < 0) hasOthers = true
-    else {
-      if (token >= stamps.length)
-        stamps = java.util.Arrays.copyOf(stamps, math.max(token + 1, 2 * stamps.length))
-      if (stamps(token) != row) {
-        stamps(token) = row
-        found.add(token)
-      }
-    }
+    if (token < 0) hasOthers = true else if (seen.add(token)) found.add(token)
 }
 
 /** Reads an element as an [[OrderedLong]]. */

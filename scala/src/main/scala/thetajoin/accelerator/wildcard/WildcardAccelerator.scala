@@ -1,0 +1,93 @@
+package thetajoin.accelerator.wildcard
+
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeSet,
+  Coalesce,
+  EqualTo,
+  Expression,
+  Literal,
+  Or
+}
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+
+import thetajoin.condition.{PackedLong, Safety, Sides}
+import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.kit.EqualKeys
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Rules, of which each names values for some columns and leaves others open, as price lists and routing tables have them:
+ *
+ * {{{
+ *   (b.x IS NULL OR a.x = b.x) AND (b.y = '*' OR a.y = b.y)      b built
+ * }}}
+ *
+ * Build rows are grouped by which columns are open and by the values of the others. A probe row is looked up once for each set of open
+ * columns that there is. Equal keys beside are columns that are never open.
+ */
+object WildcardAccelerator extends Accelerator {
+  override val id: String = "wildcard"
+
+  override val summary: String =
+    "Rules with open columns, (b.x IS NULL OR a.x = b.x) AND ..: the rules are grouped by which columns are open, a probe is one look-up for each group."
+
+  case object NoOpenColumn
+      extends ReasonCode(
+        "NO_OPEN_COLUMN",
+        "No conjunct is an equality, or a condition of the built side in its place, such as (b.x IS NULL OR a.x = b.x)",
+        "Nothing to do unless the join is on a table of rules; a BROADCAST hint has that side built."
+      )
+
+  override def reasons: Seq[ReasonCode] = Seq(NoOpenColumn)
+
+  override def wireClasses: Seq[Class[_]] =
+    Seq(classOf[WildcardIndex], classOf[ColumnValues], classOf[Array[ColumnValues]])
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+    val sides = new Sides(AttributeSet(request.shape.left), AttributeSet(request.shape.right))
+    val columns = request.paired.flatMap(c => OpenColumn.of(c.source, sides, request))
+    val refused = columns.map(c => EqualKeys.refusal(c.source, c.build, c.probe))
+    columns.zip(refused).collect { case (c, None) => c }.take(WildcardSpec.MostOpen) match {
+      case Nil => Left(refused.flatten.headOption.getOrElse(NoOpenColumn()))
+      case usable => EqualKeys.of(request.shape, request.buildSide).map(offer(usable, _))
+    }
+  }
+
+  private def offer(open: Seq[OpenColumn], equal: EqualKeys): Offer = {
+    val served = open.map(_.source) ++ equal.sources
+    val keys = open.flatMap(c => Seq(c.build, c.probe))
+    val isOpen = open.map(c => Coalesce(Seq(c.isOpen, Literal.FalseLiteral)))
+    Offer(
+      served,
+      exact = if (equal.canFail || !keys.forall(Safety.cannotFail)) Nil else served,
+      buildKeys = open.map(c => EqualKeys.key(c.build)) ++ equal.build ++ PackedLong.of(isOpen),
+      probeKeys = open.map(c => EqualKeys.key(c.probe)) ++ equal.probe,
+      WildcardSpec(open.size),
+      cost = if (equal.sources.isEmpty) 0.03 else 0.015
+    )
+  }
+}
+
+/** A conjunct that asks a column to be equal, unless a condition of the build side holds. */
+private final case class OpenColumn(
+    source: Expression,
+    build: Expression,
+    probe: Expression,
+    isOpen: Expression
+)
+
+private object OpenColumn {
+  def of(conjunct: Expression, sides: Sides, request: JoinRequest): Option[OpenColumn] = {
+    val isLeftBuilt = request.buildSide == BuildLeft
+    def ofBuild(e: Expression) = if (isLeftBuilt) sides.ofLeft(e) else sides.ofRight(e)
+    def column(isOpen: Expression, l: Expression, r: Expression) =
+      if (!ofBuild(isOpen) || !Safety.cannotFail(isOpen) || !sides.split(l, r)) None
+      else if (ofBuild(l)) Some(OpenColumn(conjunct, l, r, isOpen))
+      else Some(OpenColumn(conjunct, r, l, isOpen))
+    conjunct match {
+      case Or(isOpen, EqualTo(l, r)) if sides.split(l, r) => column(isOpen, l, r)
+      case Or(EqualTo(l, r), isOpen) => column(isOpen, l, r)
+      case _ => None
+    }
+  }
+}

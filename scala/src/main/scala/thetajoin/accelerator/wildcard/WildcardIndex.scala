@@ -1,0 +1,251 @@
+package thetajoin.accelerator.wildcard
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
+import org.apache.spark.sql.types.{DataType, LongType}
+
+import thetajoin.contract._
+import thetajoin.kit.keys.{GroupedBytesBuilder, KeyBytes, KeyTable, LongNumbering, LongTable}
+import thetajoin.kit.{IntsBuilder, KeyTypes}
+
+/**
+ * A key row of a rule has the values of its columns, then a mask with a bit for each of the first `open` columns, set if that is open:
+ * the highest for the first. A probe key row has values only. A null matches nothing unless the column is open.
+ */
+final case class WildcardSpec(open: Int) extends IndexSpec {
+  override def takesNulls: Boolean = true
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new WildcardBuilder(open, keyTypes.init)
+}
+
+private[wildcard] object WildcardSpec {
+
+  /** A mask has a bit for each. */
+  val MostOpen: Int = java.lang.Long.SIZE - 1
+}
+
+private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends IndexBuilder {
+  private val columns = types.zipWithIndex.map { case (t, i) => new ColumnNumbering(t, i) }.toArray
+  private val groups =
+    new GroupedBytesBuilder(types.map(_ => LongType) :+ LongType, distinct = false)
+  private val group = UnsafeProjection.create(Array.fill[DataType](types.size + 1)(LongType))
+  private val fields = new Array[Any](types.size + 1)
+  private val grouped, others = new IntsBuilder
+  private var rows = 0
+
+  override def add(keys: InternalRow): Unit = {
+    val mask = keys.getLong(types.size)
+    var isMatchable = true
+    var i = 0
+    while (i < columns.length) {
+      val isOpen = i < open && ((mask >>> (open - 1 - i)) & 1L) != 0L
+      if (isOpen) fields(i) = WildcardIndex.Open
+      else if (keys.isNullAt(i)) isMatchable = false
+      else fields(i) = columns(i).number(keys).toLong
+      i += 1
+    }
+    if (isMatchable) {
+      fields(columns.length) = mask
+      groups.add(group(InternalRow.fromSeq(fields.toSeq)))
+      grouped.add(rows)
+    } else others.add(rows)
+    rows += 1
+  }
+
+  override def finish(): OrderedIndex = {
+    val ofGroups = groups.grouped()
+    val numbers = new mutable.ArrayBuilder.ofInt
+    val pages = groups.groupKeys()
+    val cursor = pages.newCursor()
+    val masks = mutable.LinkedHashSet.empty[Long]
+    for (g <- 0 until pages.rows) {
+      val key = cursor.at(g)
+      columns.indices.foreach(i => numbers.addOne(key.getLong(i).toInt))
+      masks += compared(key.getLong(columns.length))
+    }
+    val index = WildcardIndex(
+      columns.map(_.values()),
+      masks.toArray,
+      numbers.result(),
+      ofGroups.starts
+    )
+    val order = ofGroups.order.map(grouped.array(_)) ++ others.result()
+    OrderedIndex(index, order)
+  }
+
+  /** A bit for each column that is compared, the lowest for the first. */
+  private def compared(mask: Long): Long =
+    columns.indices.filterNot(i => i < open && ((mask >>> (open - 1 - i)) & 1L) != 0L)
+      .foldLeft(0L)((bits, i) => bits | (1L << i))
+}
+
+/** Numbers the values of a column of key rows. */
+private final class ColumnNumbering(t: DataType, column: Int) {
+  private lazy val longs = new LongNumbering
+  private lazy val others = new GroupedBytesBuilder(Seq(t), distinct = true)
+  private lazy val toRow =
+    UnsafeProjection.create(Seq(BoundReference(column, t, nullable = false)))
+
+  def number(keys: InternalRow): Int =
+    if (t == LongType) longs.numberOf(keys.getLong(column)) else others.groupOf(toRow(keys))
+
+  def values(): ColumnValues =
+    if (t != LongType) new ColumnValues(null, null, others.keyTable(), KeyTypes(Seq(t)))
+    else {
+      val keys = longs.keys()
+      val table = LongTable.numbered(keys.sorted)
+      val numbers = new Array[Int](keys.length)
+      keys.indices.foreach(i => numbers(table.find(keys(i))) = i)
+      new ColumnValues(table, numbers, null, KeyTypes(Seq(t)))
+    }
+}
+
+/** Finds the numbers of a column's values. */
+final class ColumnValues(
+    longs: LongTable,
+    numbers: Array[Int],
+    others: KeyTable,
+    val types: KeyTypes
+) extends Serializable {
+  def bytes: Long = if (longs == null) others.bytes else longs.bytes + 4L * numbers.length
+
+  /** The number of a value; negative without one. */
+  def number(value: Long): Int = {
+    val found = longs.find(value)
+    if (found < 0) -1 else numbers(found)
+  }
+
+  def number(base: AnyRef, offset: Long, size: Int): Int = others.find(base, offset, size)
+}
+
+/**
+ * Groups of rules: those of group g are `[starts(g), starts(g + 1))`. Rules that match nothing come after all groups.
+ *
+ * @param masks for each set of columns that some rule compares, a bit for each column
+ * @param numbers of the values of group g, from `g * columns.length` on; [[WildcardIndex.Open]] for an open column
+ * @param hashes finds a group's rank by the sum of its values' hashes
+ * @param groupOf the group of each rank
+ */
+final class WildcardIndex(
+    val columns: Array[ColumnValues],
+    val masks: Array[Long],
+    val numbers: Array[Int],
+    val starts: Array[Int],
+    val hashes: LongTable,
+    val groupOf: Array[Int],
+    val seed: Long
+) extends JoinIndex {
+  override def bytes: Long = columns.map(_.bytes).sum + hashes.bytes +
+    4L * (numbers.length + starts.length + groupOf.length)
+  override def newProber(): Prober = new WildcardProber(this)
+}
+
+private[wildcard] object WildcardIndex {
+
+  /** In place of the number of a value. */
+  final val Open = -1L
+
+  /** Groups are told apart by sums of hashes: another seed is taken until no two have the same. */
+  def apply(
+      columns: Array[ColumnValues],
+      masks: Array[Long],
+      numbers: Array[Int],
+      starts: Array[Int]
+  ): WildcardIndex = {
+    val groups = starts.length - 1
+    val (seed, sums) = Iterator.from(1).map(_.toLong).map { seed =>
+      seed -> Array.tabulate(groups)(g => sum(columns.length, numbers, g, seed))
+    }.find { case (_, sums) => sums.distinct.length == groups }.get
+    val table = LongTable.numbered(sums.sorted)
+    val groupOf = new Array[Int](groups)
+    sums.indices.foreach(g => groupOf(table.find(sums(g))) = g)
+    new WildcardIndex(columns, masks, numbers, starts, table, groupOf, seed)
+  }
+
+  private def sum(columns: Int, numbers: Array[Int], group: Int, seed: Long): Long =
+    (0 until columns).map { i =>
+      val number = numbers(group * columns + i)
+      if (number < 0) 0L else hash(number, i, seed)
+    }.sum
+
+  def hash(number: Int, column: Int, seed: Long): Long =
+    KeyBytes.mix(KeyBytes.mix(seed, column.toLong + 1L), number.toLong + 1L)
+}
+
+private final class WildcardProber(index: WildcardIndex) extends Prober {
+  private val columns = index.columns
+  private val count = columns.length
+  private val masks = index.masks
+  private val areLongs = columns.map(_.types.all.head == LongType)
+  private val toRow = columns.zipWithIndex.map { case (c, i) =>
+    if (areLongs(i)) null
+    else UnsafeProjection.create(Seq(BoundReference(i, c.types.all.head, nullable = false)))
+  }
+  private val keyBytes = columns.map(c => KeyBytes(c.types.all))
+  private val numbers = new Array[Int](count)
+  private val hashes = new Array[Long](count)
+
+  /** A bit for each column whose value no rule has. */
+  private var unknown = 0L
+  private var at = 0
+
+  override def probe(keys: InternalRow): Unit = {
+    at = 0
+    unknown = 0L
+    var i = 0
+    while (i < count) {
+      val number = if (keys.isNullAt(i)) -1 else numberOf(keys, i)
+      numbers(i) = number
+      if (number < 0) unknown |= 1L << i
+      else hashes(i) = WildcardIndex.hash(number, i, index.seed)
+      i += 1
+    }
+  }
+
+  private def numberOf(keys: InternalRow, i: Int): Int =
+    if (areLongs(i)) columns(i).number(keys.getLong(i))
+    else {
+      val row = toRow(i)(keys)
+      columns(i).number(row.getBaseObject, keyBytes(i).offset(row), keyBytes(i).size(row))
+    }
+
+  override def next(): Boolean = {
+    var found = false
+    while (!found && at < masks.length) {
+      val mask = masks(at)
+      if ((mask & unknown) == 0L) {
+        val group = find(mask)
+        if (group >= 0) {
+          runFrom = index.starts(group)
+          runUntil = index.starts(group + 1)
+          found = true
+        }
+      }
+      at += 1
+    }
+    found
+  }
+
+  private def find(mask: Long): Int = {
+    var sum = 0L
+    var i = 0
+    while (i < count) {
+      if (((mask >>> i) & 1L) != 0L) sum += hashes(i)
+      i += 1
+    }
+    val rank = index.hashes.find(sum)
+    if (rank >= 0 && isOf(index.groupOf(rank), mask)) index.groupOf(rank) else -1
+  }
+
+  /** Whether the group compares these columns and has the probe row's values in them. */
+  private def isOf(group: Int, mask: Long): Boolean = {
+    var i = 0
+    while (i < count && index.numbers(group * count + i) == expected(i, mask)) i += 1
+    i == count
+  }
+
+  private def expected(column: Int, mask: Long): Int =
+    if (((mask >>> column) & 1L) != 0L) numbers(column) else WildcardIndex.Open.toInt
+}
