@@ -1,0 +1,58 @@
+package thetajoin.accelerator.wildcard
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+/** The index gives the rules that a loop finds. */
+class WildcardIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 300)
+
+  private val value = Gen.frequency(6 -> Gen.choose(0L, 4L).map(Option(_)), 1 -> None)
+
+  /** Two columns that may be open, one that is never, and the mask. */
+  private val rules = Gen.listOf(Gen.zip(value, value, value, Gen.choose(0L, 3L)))
+  private val facts = Gen.listOf(Gen.zip(value, value, value))
+  private val types = Seq(LongType, StringType, LongType)
+
+  private def row(types: Seq[DataType], values: Option[Long]*): InternalRow = {
+    val fields = values.zip(types).map {
+      case (None, _) => null
+      case (Some(n), StringType) => UTF8String.fromString("a rule's text " * n.toInt)
+      case (Some(n), _) => n
+    }
+    UnsafeProjection.create(types.toArray)(InternalRow.fromSeq(fields))
+  }
+
+  private def isEqual(a: Option[Long], b: Option[Long]): Boolean = a.isDefined && a == b
+
+  test("candidates are the rules that match, and rules that match nothing are kept") {
+    forAll(rules, facts) { (rules, facts) =>
+      val builder = WildcardSpec(2).newBuilder(types :+ LongType)
+      rules.foreach { case (x, y, k, mask) =>
+        builder.add(row(types :+ LongType, x, y, k, Some(mask)))
+      }
+      val built = builder.finish()
+      assert(built.order.sorted.toSeq == rules.indices)
+      val prober = built.index.newProber()
+      facts.foreach { case (a, b, c) =>
+        prober.probe(row(types, a, b, c))
+        val found = Iterator.continually(prober.next()).takeWhile(identity).flatMap { _ =>
+          (prober.from until prober.until).map(built.order(_))
+        }.toList
+        val expected = rules.indices.filter { i =>
+          val (x, y, k, mask) = rules(i)
+          ((mask & 2L) != 0 || isEqual(x, a)) && ((mask & 1L) != 0 || isEqual(y, b)) &&
+          isEqual(k, c)
+        }
+        assert(found.sorted == expected)
+      }
+    }
+  }
+}
