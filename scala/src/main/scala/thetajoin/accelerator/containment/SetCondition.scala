@@ -194,7 +194,10 @@ private object SizeOf {
   }
 }
 
-/** Matches a comparison of whole numbers as `value >= least`, where `least` is a literal or a [[SizeOf]]. */
+/**
+ * Matches a comparison of whole numbers as `value >= least`, where `least` is a literal or a [[SizeOf]]. A size that is not 0 is 1 at
+ * least unless that of a null is -1, as by a legacy setting of Spark's.
+ */
 private object AtLeast {
   def unapply(e: Expression): Option[(Expression, Expression)] = e match {
     case GreaterThanOrEqual(l, r) => Some((l, r))
@@ -202,8 +205,8 @@ private object AtLeast {
     case GreaterThan(l, Literal(n: Int, IntegerType)) if n < Int.MaxValue =>
       Some((l, Literal(n + 1)))
     case LessThan(Literal(n: Int, IntegerType), r) if n < Int.MaxValue => Some((r, Literal(n + 1)))
-    case Not(EqualTo(size @ SizeOf(_), Literal(0, IntegerType))) => Some((size, Literal(1)))
-    case Not(EqualTo(Literal(0, IntegerType), size @ SizeOf(_))) => Some((size, Literal(1)))
+    case Not(EqualTo(size @ Size(_, false), Literal(0, IntegerType))) => Some((size, Literal(1)))
+    case Not(EqualTo(Literal(0, IntegerType), size @ Size(_, false))) => Some((size, Literal(1)))
     case _ => None
   }
 }
