@@ -118,15 +118,16 @@ object Planner {
     val offers = answers.collect { case (a, Right(offer)) => (a, offer) }.sortBy {
       case (_, offer) => offer.cost
     }
-    offers match {
-      case (best, offer) +: _ =>
-        val chosen = choice(join, asked, placement, role, best, offer)
-        if (suits(chosen, shape)) Decision(Right(chosen), refused)
-        else Decision(Left(EquiBuildSides.equiKeys(join)), refused)
+    val choices = offers.to(LazyList).map { case (accelerator, offer) =>
+      choice(join, asked, placement, role, accelerator, offer)
+    }
+    choices.find(suits(_, shape)) match {
+      case Some(chosen) => Decision(Right(chosen), refused)
       case _ if hints.exists(_.accelerator.nonEmpty) =>
         val named = refused.filter(loser => hints.exists(_.accelerator.contains(loser.accelerator)))
         Decision(Left(ReasonCode.HintedAccelerator(named.mkString("; "))), refused)
-      case _ if shape.equiKeys.nonEmpty => Decision(Left(EquiBuildSides.equiKeys(join)), refused)
+      case _ if shape.equiKeys.nonEmpty || choices.nonEmpty =>
+        Decision(Left(EquiBuildSides.equiKeys(join)), refused)
       case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
     }
   }
