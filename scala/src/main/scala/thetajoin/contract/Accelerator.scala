@@ -50,7 +50,12 @@ trait Accelerator {
  * @param need what the result needs of a probe row's matches
  * @param ask how other accelerators would serve a part of the condition
  */
-final case class JoinRequest(shape: JoinShape, buildSide: BuildSide, need: Need, ask: Ask) {
+final case class JoinRequest(
+    shape: JoinShape,
+    buildSide: BuildSide,
+    need: Need,
+    ask: Ask
+) {
 
   /** The conjuncts that read both sides. */
   def paired: Seq[Conjunct] = shape.conjuncts.filterNot(_.isInstanceOf[OneSided])
@@ -92,7 +97,7 @@ trait Ask {
  * @param buildKeys one-sided expressions over the build side, evaluated once a row
  * @param probeKeys one-sided expressions over the probe side that the index understands
  * @param spec how to build the index: constants only, so that equal joins get equal specs
- * @param cost expected candidates as a share of all pairs, 0.0 to 1.0; the lowest offer wins
+ * @param cost what the planner compares with the costs of other offers; the cheapest wins
  */
 final case class Offer(
     served: Seq[Expression],
@@ -100,10 +105,27 @@ final case class Offer(
     buildKeys: Seq[Expression],
     probeKeys: Seq[Expression],
     spec: IndexSpec,
-    cost: Double
+    cost: Cost
 ) {
 
   /** Of these conjuncts, those that are tested on candidates. */
   def checked(paired: Seq[Conjunct]): Seq[Conjunct] =
     paired.filterNot(conjunct => exact.contains(conjunct.source))
+}
+
+/**
+ * What an index is expected to cost. Times are nanoseconds of one core. The order of magnitude is what counts.
+ *
+ * @param share how many of the build rows are candidates of a probe row, 0.0 to 1.0
+ * @param perProbe time of a look-up, without its candidates
+ * @param perBuildRow time to index a build row
+ */
+final case class Cost(share: Double, perProbe: Double, perBuildRow: Double) {
+
+  /** Of two indexes over the same rows, both of which are asked; no more candidates than there are rows. */
+  def +(other: Cost): Cost = Cost(
+    math.min(share + other.share, 1.0),
+    perProbe + other.perProbe,
+    perBuildRow + other.perBuildRow
+  )
 }

@@ -9,10 +9,12 @@ import thetajoin.contract.{Accelerator, Ask, JoinRequest, Need, Offer}
 private[planner] final class AskEach(
     shape: JoinShape,
     buildSide: BuildSide,
+    estimate: Estimate,
     accelerators: Seq[Accelerator]
 ) extends Ask {
   override def apply(part: Seq[Conjunct]): Option[Offer] = {
     val request = JoinRequest(shape.copy(conjuncts = part), buildSide, Need.All, this)
-    accelerators.flatMap(_.offer(request).toOption).filter(_.served.nonEmpty).minByOption(_.cost)
+    val offers = accelerators.flatMap(_.offer(request).toOption).filter(_.served.nonEmpty)
+    offers.minByOption(offer => JoinCost.ofAccelerators.ofPairs(offer.cost, estimate))
   }
 }

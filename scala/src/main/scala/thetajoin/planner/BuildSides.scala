@@ -14,10 +14,11 @@ import thetajoin.relation.ThetaBroadcastMode
 /** Which side of a join is broadcast. */
 private[thetajoin] object BuildSides {
 
-  def choose(join: Join, conf: SQLConf): Either[Reason, BuildSide] =
-    broadcastAlready(join).getOrElse {
+  /** The sides that may be, the one first that is taken if both cost the same. */
+  def choose(join: Join, conf: SQLConf): Either[Reason, Seq[BuildSide]] =
+    broadcastAlready(join).map(_.map(Seq(_))).getOrElse {
       if (asksForCartesian(join.hint)) Left(ReasonCode.Hinted("SHUFFLE_REPLICATE_NL"))
-      else hinted(join).map(Right(_)).getOrElse(bySize(join, conf))
+      else hinted(join).map(side => Right(Seq(side))).getOrElse(bySize(join, conf))
     }
 
   def built(join: Join, side: BuildSide): LogicalPlan = side match {
@@ -48,9 +49,6 @@ private[thetajoin] object BuildSides {
   private def asksForCartesian(hint: JoinHint): Boolean =
     (hint.leftHint ++ hint.rightHint).flatMap(_.strategy).exists(_ == SHUFFLE_REPLICATE_NL)
 
-  /** The side that a hint says, else the one that suits the join type. */
-  private[planner] def chosen(join: Join): BuildSide = hinted(join).getOrElse(preferred(join))
-
   /** Spark itself says of a MERGE's target that it must stay where it is: two matches of one of its rows are found by the task that has it. */
   private[planner] def hinted(join: Join): Option[BuildSide] = {
     def has(hint: Option[HintInfo], strategy: JoinStrategyHint) =
@@ -67,12 +65,12 @@ private[thetajoin] object BuildSides {
     }
   }
 
-  private def bySize(join: Join, conf: SQLConf): Either[Reason, BuildSide] = {
+  private def bySize(join: Join, conf: SQLConf): Either[Reason, Seq[BuildSide]] = {
     val limit = Settings.BroadcastMaxBytes.in(conf)
-    val side = preferred(join)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
-    val isForced = ThetaHint.isForced(join)
-    if (size(join, side) <= limit || isForced || !join.joinType.isInstanceOf[InnerLike]) Right(side)
+    val isAnySize = ThetaHint.isForced(join) || !join.joinType.isInstanceOf[InnerLike]
+    val sides = both(join).filter(side => isAnySize || size(join, side) <= limit)
+    if (sides.nonEmpty) Right(sides)
     else
       Left(ReasonCode.BuildTooLarge(
         s"left ${join.left.stats.sizeInBytes} bytes, right ${join.right.stats.sizeInBytes} bytes, " +
@@ -80,17 +78,14 @@ private[thetajoin] object BuildSides {
       ))
   }
 
-  /**
-   * The side whose rows need not be preserved, unless it is large and the other is smaller: building the preserved
-   * side costs a second look at the probe side, to find build rows without a match.
-   */
-  private[planner] def preferred(join: Join): BuildSide = {
-    val natural = join.joinType match {
+  /** Both sides, the one first whose rows need not be preserved, or the smaller. */
+  private[planner] def both(join: Join): Seq[BuildSide] = {
+    val first = join.joinType match {
       case RightOuter => BuildLeft
       case _: InnerLike | FullOuter => smaller(join)
       case _ => BuildRight
     }
-    if (size(join, natural) <= SmallEnough) natural else smaller(join)
+    Seq(first, if (first == BuildLeft) BuildRight else BuildLeft)
   }
 
   private def smaller(join: Join): BuildSide =
@@ -98,6 +93,4 @@ private[thetajoin] object BuildSides {
 
   private def size(join: Join, side: BuildSide): BigInt = built(join, side).stats.sizeInBytes
 
-  /** Below this a broadcast costs little whichever side it is; Spark's own default limit of a broadcast. */
-  private val SmallEnough: BigInt = BigInt(10L << 20)
 }

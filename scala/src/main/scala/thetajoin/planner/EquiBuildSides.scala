@@ -18,7 +18,7 @@ import thetajoin.reason.{Reason, ReasonCode}
 private[planner] object EquiBuildSides {
 
   /**
-   * In the order in which they are tried.
+   * In tiers, each of which is tried only if no earlier one serves.
    *
    * @param servesMore whether an accelerator would serve more of the condition than its equal keys with this side built
    */
@@ -27,32 +27,36 @@ private[planner] object EquiBuildSides {
       shape: JoinShape,
       conf: SQLConf,
       servesMore: BuildSide => Boolean
-  ): Either[Reason, Seq[Placement]] =
-    BuildSides.broadcastAlready(join).map(_.map(side => Seq(Placement.Broadcast(side)))).getOrElse {
-      shuffleHint(join) match {
-        case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
-        case None =>
-          val isExistence = JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)
-          val found =
-            if (isExistence) ofExistence(join, conf) else ofPairs(join, shape, conf, servesMore)
-          if (ThetaHint.isForced(join))
-            Right(found.getOrElse(Nil) :+ Placement.Broadcast(BuildSides.chosen(join)))
-          else found
+  ): Either[Reason, Seq[Seq[Placement]]] =
+    BuildSides.broadcastAlready(join).map(_.map(side => Seq(Seq(Placement.Broadcast(side)))))
+      .getOrElse {
+        shuffleHint(join) match {
+          case Some(hint) => Left(ReasonCode.Hinted(hint.displayName))
+          case None =>
+            val isExistence = JoinRole.of(join.joinType, BuildRight).exists(_.isExistence)
+            val found =
+              if (isExistence) ofExistence(join, conf) else ofPairs(join, shape, conf, servesMore)
+            if (ThetaHint.isForced(join)) Right(found.getOrElse(Nil) :+ forced(join)) else found
+        }
       }
-    }
 
-  private def ofExistence(join: Join, conf: SQLConf): Either[Reason, Seq[Placement]] = {
+  private def forced(join: Join): Seq[Placement] =
+    BuildSides.hinted(join).fold(BuildSides.both(join))(Seq(_)).map(Placement.Broadcast(_))
+
+  private def ofExistence(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] = {
     val sides = broadcastable(join, Seq(BuildRight, BuildLeft))
     val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
     hinted.orElse(sides.find(fits(join, _, conf))) match {
-      case Some(BuildLeft) => Right(Seq(Placement.Broadcast(BuildLeft)))
+      case Some(BuildLeft) => Right(Seq(Seq(Placement.Broadcast(BuildLeft))))
       case _ if prunesPartitions(join.left) => Left(equiKeys(join))
-      case Some(BuildRight) => Right(Replication.orBroadcast(join, hinted, conf))
+      case Some(BuildRight) =>
+        Right(Replication.orBroadcast(join, hinted, conf, Seq(Placement.Broadcast(BuildRight))))
       case None =>
         val ofKeys =
           if (!mayBroadcast(join, conf) || hasBuckets(join)) None else Some(keyShuffle(join, conf))
         val ofRows = shuffle(join, BuildRight, conf)
-        if (ofKeys.isEmpty) ofRows.map(Seq(_)) else Right(ofKeys.toSeq ++ ofRows.toOption)
+        if (ofKeys.isEmpty) ofRows.map(shuffle => Seq(Seq(shuffle)))
+        else Right((ofKeys.toSeq ++ ofRows.toOption).map(Seq(_)))
     }
   }
 
@@ -61,7 +65,8 @@ private[planner] object EquiBuildSides {
       shape: JoinShape,
       conf: SQLConf,
       servesMore: BuildSide => Boolean
-  ): Either[Reason, Seq[Placement]] = {
+  ): Either[Reason, Seq[Seq[Placement]]] = {
+    val sides = BuildSides.both(join)
     val comparisons = shape.plainComparisons.size
     val most =
       if (comparisons < 2 || !mayBroadcast(join, conf) || hasBuckets(join)) BigInt(-1)
@@ -71,13 +76,24 @@ private[planner] object EquiBuildSides {
       // A side that has been shuffled is indexed by all cores, and need not move again.
       fits(join, side, conf) || (!stats.isRuntime && stats.sizeInBytes <= most)
     }
-    val preferred = BuildSides.preferred(join)
-    val small = broadcastable(join, Seq(preferred)).filter(isSmall)
-    BuildSides.hinted(join).orElse(small.headOption) match {
-      case _ if !servesMore(preferred) || join.children.exists(prunesPartitions) =>
+    def small = broadcastable(join, sides).filter(isSmall)
+    BuildSides.hinted(join).fold(small)(Seq(_)) match {
+      case _ if !sides.exists(servesMore) || join.children.exists(prunesPartitions) =>
         Left(equiKeys(join))
-      case Some(side) => Right(Seq(Placement.Broadcast(side)))
-      case None => shuffle(join, preferred, conf).map(Seq(_))
+      case Nil => shuffles(join, sides, conf)
+      case broadcast => Right(Seq(broadcast.map(Placement.Broadcast(_))))
+    }
+  }
+
+  private def shuffles(
+      join: Join,
+      sides: Seq[BuildSide],
+      conf: SQLConf
+  ): Either[Reason, Seq[Seq[Placement]]] = {
+    val found = sides.map(shuffle(join, _, conf))
+    found.collect { case Right(placement) => placement } match {
+      case Nil => Left(found.collectFirst { case Left(reason) => reason }.get)
+      case placements => Right(Seq(placements))
     }
   }
 

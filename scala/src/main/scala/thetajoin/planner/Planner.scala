@@ -1,7 +1,7 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions.{PlanExpression, PythonUDF}
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.planning.{
   ExtractEquiJoinKeys,
   ExtractSingleColumnNullAwareAntiJoin
@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.LongType
 
 import thetajoin.Settings
 import thetajoin.accelerator.Registry
-import thetajoin.condition.{ConditionAnalysis, EquiKey, JoinShape, OneSided}
+import thetajoin.condition.{ConditionAnalysis, OneSided}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
 import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.{Reason, ReasonCode}
@@ -26,28 +26,7 @@ object Planner {
   def choose(join: Join, conf: SQLConf): Decision =
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
-      case None =>
-        val shape = ConditionAnalysis.shape(
-          join.left.output,
-          join.right.output,
-          join.joinType,
-          join.condition
-        )
-        val placements =
-          if (hasEquiKeys(join))
-            EquiBuildSides.choose(join, shape, conf, servesMore(join, shape, _, conf))
-          else BuildSides.choose(join, conf).map {
-            case BuildRight if shape.nullAwareKeys.nonEmpty =>
-              Replication.orBroadcast(join, BuildSides.hinted(join), conf)
-            case side => Seq(Placement.Broadcast(side))
-          }
-        placements.map(_.filter(isFit(join, _))) match {
-          case Left(reason) => Decision(Left(reason))
-          case Right(Nil) => Decision(Left(ReasonCode.FileOfRow()))
-          case Right(placements) =>
-            val decisions = placements.to(LazyList).map(accelerate(join, shape, _, conf))
-            decisions.find(_.chosen.isDefined).getOrElse(decisions.last)
-        }
+      case None => new Planning(join, conf).decision
     }
 
   private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
@@ -73,73 +52,95 @@ object Planner {
       case _ => None
     }
   }
+}
 
-  private def isFit(join: Join, placement: Placement): Boolean =
+/** What accelerators say to a join with one side built. */
+private final case class Answers(
+    request: JoinRequest,
+    role: JoinRole,
+    all: Seq[(Accelerator, Either[Reason, Offer])]
+) {
+  val offers: Seq[(Accelerator, Offer)] = all.collect { case (a, Right(offer)) => (a, offer) }
+  def refused: Seq[Loser] = all.collect { case (a, Left(reason)) => Loser(a.id, reason) }
+}
+
+/** What can be chosen for one join. Accelerators are asked once for each side that may be built. */
+private final class Planning(join: Join, conf: SQLConf) {
+  private val shape =
+    ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+  private val hints = ThetaHint.of(join)
+  private val accelerators = Registry.accelerators(conf)
+  private lazy val ofLeft = answers(BuildLeft)
+  private lazy val ofRight = answers(BuildRight)
+
+  def decision: Decision = placements match {
+    case Left(reason) => Decision(Left(reason))
+    case Right(tiers) =>
+      val fit = tiers.map(_.filter(isFit)).filter(_.nonEmpty)
+      val chosen = fit.to(LazyList).flatMap(cheapest).headOption
+      (chosen, fit) match {
+        case (Some(choice), _) => Decision(Right(choice), answersOf(choice.buildSide).refused)
+        case (None, Nil) => Decision(Left(ReasonCode.FileOfRow()))
+        case (None, _) => none(answersOf(fit.last.head.buildSide))
+      }
+  }
+
+  /** Ways in which rows may meet: those of a tier are compared by cost, and a tier is tried only if no earlier one serves. */
+  private def placements: Either[Reason, Seq[Seq[Placement]]] =
+    if (ExtractEquiJoinKeys.unapply(join).isDefined)
+      EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
+    else BuildSides.choose(join, conf).map { sides =>
+      val broadcasts = sides.map(Placement.Broadcast(_))
+      if (shape.nullAwareKeys.nonEmpty && sides.head == BuildRight)
+        Replication.orBroadcast(join, BuildSides.hinted(join), conf, broadcasts)
+      else Seq(broadcasts)
+    }
+
+  private def isFit(placement: Placement): Boolean =
     !FileOfRow.isAskedAbove(join) || FileOfRow.isKept(join, placement)
 
-  private def hasEquiKeys(join: Join): Boolean = ExtractEquiJoinKeys.unapply(join).isDefined
+  private def cheapest(tier: Seq[Placement]): Option[Choice] =
+    tier.flatMap(bestServed).minByOption(choice => JoinCost.ofSides(choice))
 
-  /** Whether an accelerator would serve more of the condition than its equal keys. */
-  private def servesMore(join: Join, shape: JoinShape, side: BuildSide, conf: SQLConf): Boolean =
-    shape.conjuncts.exists {
-      case _: EquiKey | _: OneSided => false
-      case _ => true
-    } && answers(join, request(join, shape, side, conf), conf).exists { case (_, answer) =>
-      answer.isRight
+  private def bestServed(placement: Placement): Option[Choice] = {
+    val answers = answersOf(placement.buildSide)
+    val choices = answers.offers.map { case (accelerator, offer) =>
+      choice(answers.request, placement, answers.role, accelerator, offer)
     }
-
-  private def request(join: Join, shape: JoinShape, side: BuildSide, conf: SQLConf): JoinRequest = {
-    val enabled =
-      Registry.accelerators(conf).filter(a => Settings.acceleratorEnabled(a.id).in(conf))
-    val need = if (JoinRole.of(join.joinType, side).get.oneRowAtMost) Need.Any else Need.All
-    JoinRequest(shape, side, need, new AskEach(shape, side, enabled))
+    choices.filter(suits).minByOption(choice => JoinCost.ofAccelerators(choice))
   }
 
-  private def answers(
-      join: Join,
-      request: JoinRequest,
-      conf: SQLConf
-  ): Seq[(Accelerator, Either[Reason, Offer])] = {
-    val role = JoinRole.of(join.joinType, request.buildSide).get
-    Registry.accelerators(conf).map(a => a -> answer(a, request, role, ThetaHint.of(join), conf))
+  private def none(answers: Answers): Decision = {
+    val refused = answers.refused
+    val reason =
+      if (hints.exists(_.accelerator.nonEmpty)) {
+        val named =
+          refused.filter(loser => hints.exists(_.accelerator.contains(loser.accelerator)))
+        ReasonCode.HintedAccelerator(named.mkString("; "))
+      } else if (shape.equiKeys.nonEmpty || answers.offers.nonEmpty) EquiBuildSides.equiKeys(join)
+      else ReasonCode.NoAccelerator(refused.mkString("; "))
+    Decision(Left(reason), refused)
   }
 
-  private def accelerate(
-      join: Join,
-      shape: JoinShape,
-      placement: Placement,
-      conf: SQLConf
-  ): Decision = {
-    val role = JoinRole.of(join.joinType, placement.buildSide).get
-    val hints = ThetaHint.of(join)
-    val asked = request(join, shape, placement.buildSide, conf)
-    val answers = this.answers(join, asked, conf)
-    val refused = answers.collect { case (a, Left(reason)) => Loser(a.id, reason) }
-    val offers = answers.collect { case (a, Right(offer)) => (a, offer) }.sortBy {
-      case (_, offer) => offer.cost
-    }
-    val choices = offers.to(LazyList).map { case (accelerator, offer) =>
-      choice(join, asked, placement, role, accelerator, offer)
-    }
-    choices.find(suits(_, shape)) match {
-      case Some(chosen) => Decision(Right(chosen), refused)
-      case _ if hints.exists(_.accelerator.nonEmpty) =>
-        val named = refused.filter(loser => hints.exists(_.accelerator.contains(loser.accelerator)))
-        Decision(Left(ReasonCode.HintedAccelerator(named.mkString("; "))), refused)
-      case _ if shape.equiKeys.nonEmpty || choices.nonEmpty =>
-        Decision(Left(EquiBuildSides.equiKeys(join)), refused)
-      case _ => Decision(Left(ReasonCode.NoAccelerator(refused.mkString("; "))), refused)
-    }
+  private def answersOf(side: BuildSide): Answers = side match {
+    case BuildLeft => ofLeft
+    case BuildRight => ofRight
+  }
+
+  private def answers(side: BuildSide): Answers = {
+    val role = JoinRole.of(join.joinType, side).get
+    val need = if (role.oneRowAtMost) Need.Any else Need.All
+    val enabled = accelerators.filter(a => Settings.acceleratorEnabled(a.id).in(conf))
+    val estimate = estimated(side)
+    val request = JoinRequest(shape, side, need, new AskEach(shape, side, estimate, enabled))
+    Answers(request, role, accelerators.map(a => a -> answer(a, request, role)))
   }
 
   private def answer(
       accelerator: Accelerator,
       request: JoinRequest,
-      role: JoinRole,
-      hints: Seq[ThetaHint],
-      conf: SQLConf
+      role: JoinRole
   ): Either[Reason, Offer] = {
-    val shape = request.shape
     val switch = Settings.acceleratorEnabled(accelerator.id)
     if (!switch.in(conf))
       Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
@@ -160,7 +161,7 @@ object Planner {
       }
   }
 
-  private def suits(choice: Choice, shape: JoinShape): Boolean = choice.placement match {
+  private def suits(choice: Choice): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
     case _: Placement.Shuffle => choice.offer.served.size > shape.equiKeys.size
     case Placement.Replicate => isOfKeys(choice)
@@ -173,14 +174,12 @@ object Planner {
       choice.offer.spec.keyErrors == KeyErrors.Raised
 
   private def choice(
-      join: Join,
       request: JoinRequest,
       placement: Placement,
       role: JoinRole,
       accelerator: Accelerator,
       offer: Offer
   ): Choice = {
-    val shape = request.shape
     val side = placement.buildSide
     val (ofBuild, ofProbe) =
       shape.conjuncts.collect { case o: OneSided => o }.partition(_.side == side)
@@ -190,7 +189,7 @@ object Planner {
     val checked = ofKeys ++ others
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
     val asRead = FileOfRow.isAskedAbove(join)
-    val estimate = estimated(join, side)
+    val estimate = estimated(side)
     Choice(
       accelerator.id,
       placement,
@@ -201,12 +200,12 @@ object Planner {
       checked.map(_.source),
       if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
       else spread(estimate, offer),
-      !asRead && sortsProbe(estimate, offer, join.conf),
+      !asRead && sortsProbe(estimate, offer),
       estimate
     )
   }
 
-  private def sortsProbe(estimate: Estimate, offer: Offer, conf: SQLConf): Boolean = {
+  private def sortsProbe(estimate: Estimate, offer: Offer): Boolean = {
     val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
     val leastBytes = Settings.SortProbeMinIndexBytes.in(conf)
     def mayBe(estimated: BigInt, rows: Long) = estimated * Compression >= rows
@@ -223,7 +222,7 @@ object Planner {
     else Spread.OverIdleCores
   }
 
-  private def estimated(join: Join, side: BuildSide): Estimate = {
+  private def estimated(side: BuildSide): Estimate = {
     val built = BuildSides.built(join, side)
     val probed = if (built eq join.left) join.right else join.left
     Estimate(estimatedRows(built), estimatedRows(probed))

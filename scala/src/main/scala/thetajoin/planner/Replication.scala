@@ -1,7 +1,7 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, PlanExpression, PythonUDF}
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.{
   HadoopFsRelation,
@@ -15,11 +15,15 @@ import thetajoin.Settings
 /** When each executor may read the right side of an existence join for itself. */
 private[planner] object Replication {
 
-  /** The ways of a right side, in the order in which they are tried; a hint asks for a broadcast. */
-  def orBroadcast(join: Join, hinted: Option[BuildSide], conf: SQLConf): Seq[Placement] = {
-    val broadcast = Seq(Placement.Broadcast(BuildRight))
-    if (hinted.isEmpty && pays(join, conf)) Placement.Replicate +: broadcast else broadcast
-  }
+  /** In tiers, see [[EquiBuildSides]]; a hint asks for a broadcast. */
+  def orBroadcast(
+      join: Join,
+      hinted: Option[BuildSide],
+      conf: SQLConf,
+      broadcasts: Seq[Placement]
+  ): Seq[Seq[Placement]] =
+    if (hinted.isEmpty && pays(join, conf)) Seq(Seq(Placement.Replicate), broadcasts)
+    else Seq(broadcasts)
 
   /** Whether that takes less time than a job for a broadcast, and gives the same rows each time. */
   private def pays(join: Join, conf: SQLConf): Boolean = {

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.condition.JoinShape
 import thetajoin.reason.{Reason, ReasonCode}
-import thetajoin.contract.{Accelerator, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
+import thetajoin.contract.{Accelerator, Cost, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
 
 /**
  * An accelerator of your own, for `(a.x + b.y) % n = 0` with whole numbers of 64 bits and a
@@ -38,7 +38,7 @@ final class ResidueAccelerator extends Accelerator {
       }
       .flatten
       .map { case (served, ofBuild, ofProbe, n) =>
-        Offer(Seq(served), Nil, Seq(ofBuild), Seq(ofProbe), ResidueSpec(n), cost = 1.0 / n)
+        Offer(Seq(served), Nil, Seq(ofBuild), Seq(ofProbe), ResidueSpec(n), Cost(share = 1.0 / n, perProbe = 50, perBuildRow = 100))
       }
       .toRight(ReasonCode.NoComparison("(a + b) % n = 0 between columns of both sides"))
   }

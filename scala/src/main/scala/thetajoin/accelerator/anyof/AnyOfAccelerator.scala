@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.BooleanType
 
 import thetajoin.condition._
-import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -62,7 +62,8 @@ object AnyOfAccelerator extends Accelerator {
   override def offer(request: JoinRequest): Either[Reason, Offer] = {
     val ors = request.paired.map(_.source).map(e => e -> Arms.of(e)).filter(_._2.size > 1)
     val offers = ors.map { case (or, arms) => offer(or, arms, request) }
-    offers.collect { case Right(offer) => offer }.sortBy(offer => (offer.exact.isEmpty, offer.cost))
+    offers.collect { case Right(offer) => offer }
+      .sortBy(offer => (offer.exact.isEmpty, offer.cost.share))
       .headOption.toRight(offers.collectFirst { case Left(reason) => reason }.getOrElse(NoOr()))
   }
 
@@ -90,8 +91,13 @@ object AnyOfAccelerator extends Accelerator {
       AnyOfSpec(arms.map(arm =>
         ArmSpec(arm.offer.spec, arm.build.size, arm.probe.map(_.dataType))
       )),
-      cost = math.min(arms.map(_.offer.cost).sum, MostCost)
+      cost = cost(arms)
     )
+  }
+
+  private def cost(arms: Seq[Arm]): Cost = {
+    val all = arms.map(_.offer.cost).reduce(_ + _)
+    all.copy(share = math.min(all.share, MostShare))
   }
 
   /** None if no accelerator serves it. */
@@ -135,8 +141,8 @@ object AnyOfAccelerator extends Accelerator {
 
   private val MostArms = 16
 
-  /** Less than that of a join that looks at all rows. */
-  private val MostCost = 0.9
+  /** Less than of a join that looks at all rows: a candidate of several arms is one. */
+  private val MostShare = 0.9
 }
 
 /** The arms of an OR, and of what is one. */

@@ -30,7 +30,14 @@ final case class AnyOfSpec(arms: Seq[ArmSpec]) extends IndexSpec {
 /** All rows are in one group: an arm that asks nothing of a pair. */
 private[anyof] case object EveryRow extends IndexSpec {
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = GroupingBuilder.of(keyTypes)
-  val offer: Offer = Offer(Nil, Nil, Seq(Literal(0L)), Seq(Literal(0L)), this, cost = 0.5)
+  val offer: Offer = Offer(
+    Nil,
+    Nil,
+    Seq(Literal(0L)),
+    Seq(Literal(0L)),
+    this,
+    Cost(share = 0.5, perProbe = 20, perBuildRow = 100)
+  )
 }
 
 /** Takes the keys of one arm, of these types, out of those of all. */

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 
 import thetajoin.condition.{Safety, Sides}
-import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -96,7 +96,7 @@ object ContainmentAccelerator extends Accelerator {
       buildKeys = equal.build :+ key(build),
       probeKeys = equal.probe :+ key(probe),
       spec,
-      cost = if (equal.sources.isEmpty) 0.02 else 0.01
+      cost = Cost(if (equal.sources.isEmpty) 0.02 else 0.01, perProbe = 250, perBuildRow = 400)
     )
   }
 

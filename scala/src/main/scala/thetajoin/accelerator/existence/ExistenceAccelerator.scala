@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, IsNull, 
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.condition._
-import thetajoin.contract.{Accelerator, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -43,7 +43,7 @@ object ExistenceAccelerator extends Accelerator {
       if (request.need != Need.Any || offer.spec != ExistenceSpec()) offer
       else
         TestedComparisons(offer.checked(request.paired), request.buildSide)
-          .fold(offer)(_.beside(offer).copy(cost = 0.0))
+          .fold(offer)(_.beside(offer).copy(cost = TestedComparisons.cost))
     }
 
   private def ofKeys(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] = {
@@ -65,7 +65,7 @@ object ExistenceAccelerator extends Accelerator {
           buildKeys = keys(build.flatten, awareOfBuild),
           probeKeys = keys(probe.flatten, awareOfProbe),
           spec,
-          cost = 0.1
+          cost = Cost(share = 0.1, perProbe = 20, perBuildRow = 100)
         )
       }
     }

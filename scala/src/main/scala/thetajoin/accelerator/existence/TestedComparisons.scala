@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.condition._
-import thetajoin.contract.Offer
+import thetajoin.contract.{Cost, Offer}
 import thetajoin.kit.Bound
 
 /** Comparisons that an index answers where only existence is asked, see [[TestedSpec]]. */
@@ -26,6 +26,9 @@ private[accelerator] final case class TestedComparisons(
 }
 
 private[accelerator] object TestedComparisons {
+
+  /** A probe row is answered by one comparison. */
+  val cost: Cost = Cost(share = 0.0, perProbe = 30, perBuildRow = 150)
 
   /** None unless each of the conjuncts can be answered. */
   def apply(conjuncts: Seq[Conjunct], buildSide: BuildSide): Option[TestedComparisons] =

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.accelerator.existence.TestedComparisons
 import thetajoin.condition.JoinShape
-import thetajoin.contract.{Accelerator, IndexSpec, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Cost, IndexSpec, JoinRequest, Need, Offer}
 import thetajoin.kit.{Bound, EqualKeys}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -47,7 +47,7 @@ object IntervalAccelerator extends Accelerator {
     ofPairs(request.shape, request.buildSide).map { offer =>
       val tested =
         if (request.need == Need.Any) TestedComparisons(request.paired, request.buildSide) else None
-      tested.fold(offer)(_.beside(Offer(Nil, Nil, Nil, Nil, offer.spec, cost = 0.0)))
+      tested.fold(offer)(_.beside(Offer(Nil, Nil, Nil, Nil, offer.spec, TestedComparisons.cost)))
     }
 
   private def ofPairs(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
@@ -73,7 +73,7 @@ object IntervalAccelerator extends Accelerator {
       buildKeys = equal.build ++ index.build,
       probeKeys = equal.probe ++ index.probe,
       index.spec,
-      cost = if (equal.sources.isEmpty) 0.25 else 0.05
+      cost = Cost(if (equal.sources.isEmpty) 0.25 else 0.05, perProbe = 150, perBuildRow = 250)
     )
   }
 

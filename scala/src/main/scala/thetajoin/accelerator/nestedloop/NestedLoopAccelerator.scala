@@ -5,6 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{
   Accelerator,
+  Cost,
   IndexBuilder,
   IndexSpec,
   JoinIndex,
@@ -28,7 +29,14 @@ object NestedLoopAccelerator extends Accelerator {
   )
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =
-    Right(Offer(Nil, Nil, Nil, Nil, AllRowsSpec(), cost = 1.0))
+    Right(Offer(
+      Nil,
+      Nil,
+      Nil,
+      Nil,
+      AllRowsSpec(),
+      Cost(share = 1.0, perProbe = 5, perBuildRow = 50)
+    ))
 }
 
 final case class AllRowsSpec(existence: Boolean = false) extends IndexSpec {

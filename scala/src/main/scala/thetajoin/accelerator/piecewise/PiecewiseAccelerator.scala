@@ -8,6 +8,7 @@ import org.apache.spark.sql.types._
 import thetajoin.condition.{Comparison, Operator, OrderedLong}
 import thetajoin.contract.{
   Accelerator,
+  Cost,
   IndexBuilder,
   IndexSpec,
   JoinRequest,
@@ -58,7 +59,7 @@ object PiecewiseAccelerator extends Accelerator {
       buildKeys = Seq(key(build)),
       probeKeys = Seq(key(probe)),
       spec = PiecewiseSpec(operator.symbol),
-      cost = 0.5
+      cost = Cost(share = 0.5, perProbe = 60, perBuildRow = 150)
     )
   }
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 
 import thetajoin.condition.{PackedLong, Safety, Sides}
-import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -63,7 +63,7 @@ object WildcardAccelerator extends Accelerator {
       buildKeys = open.map(c => EqualKeys.key(c.build)) ++ equal.build ++ PackedLong.of(isOpen),
       probeKeys = open.map(c => EqualKeys.key(c.probe)) ++ equal.probe,
       WildcardSpec(open.size),
-      cost = if (equal.sources.isEmpty) 0.03 else 0.015
+      cost = Cost(if (equal.sources.isEmpty) 0.03 else 0.015, perProbe = 250, perBuildRow = 400)
     )
   }
 }
