@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from benchmarks.queries import OFF, Query, Suite
 from benchmarks.tables import Parquet, Table, short
 
-_ANSWER = "count(*), coalesce(sum(v), 0), coalesce(sum(w), 0)"
-
 
 @dataclass(frozen=True, kw_only=True)
 class ElementsQuery(Query):
@@ -30,24 +28,30 @@ class ElementsQuery(Query):
     hint: str = ""
 
     @property
-    def sql(self) -> str:
-        """The join, as Spark is asked."""
-        joined = f"{self.left.name} JOIN {self.right.name} ON {self.condition}"
-        return f"SELECT {self.hint}{_ANSWER} FROM {joined}"
-
-    def sql_of(self, engine: str) -> str:
-        """What the engine is asked."""
-        if engine in self.rewritten:
-            return f"SELECT {_ANSWER} FROM ({self.rewritten[engine]}) AS pairs"
-        return self.sql.replace(self.condition, self.words.get(engine, self.condition))
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """Both sides."""
+    def sides(self) -> tuple[Table, Table]:
+        """Both tables."""
         return self.left, self.right
 
     @property
-    def facts(self) -> dict[str, str]:
+    def values(self) -> tuple[str, ...]:
+        """The row number of each side."""
+        return "v", "w"
+
+    def condition_of(self, engine: str) -> str:
+        """The condition in an engine's own words."""
+        return self.words.get(engine, self.condition)
+
+    def select(self, columns: str, engine: str) -> str:
+        """The join, or what the engine is asked in its place."""
+        if engine in self.rewritten:
+            return f"SELECT {columns} FROM ({self.rewritten[engine]}) AS pairs"
+        return (
+            f"SELECT {self.hint}{columns} FROM {self.left.name} "
+            f"JOIN {self.right.name} ON {self.condition_of(engine)}"
+        )
+
+    @property
+    def join_facts(self) -> dict[str, str]:
         """Join type, row counts, condition, and what engines without an index are asked."""
         return {
             "join": "INNER",
@@ -57,7 +61,7 @@ class ElementsQuery(Query):
         }
 
     @property
-    def scan(self) -> str:
+    def join_scan(self) -> str:
         """All rows of both tables with the columns that the query reads."""
         left, right = self.columns
         return (
