@@ -10,14 +10,14 @@ import chdb
 
 from benchmarks.engines import Answer, Runner, summed
 from benchmarks.queries import Query
-from benchmarks.tables import Range
+from benchmarks.tables import Parquet, Range
 
 SETTINGS = {
     "join_algorithm": "ie_join,direct,parallel_hash,hash",
     "join_use_nulls": 1,
-    # The files hold no nulls, though their schema would allow them.
-    "schema_inference_make_columns_nullable": 0,
 }
+# Whether columns of files may hold nulls; by the schema of every file they might.
+NULLS = "schema_inference_make_columns_nullable"
 
 
 class ClickHouseRunner(Runner):
@@ -30,7 +30,9 @@ class ClickHouseRunner(Runner):
             self._connection.query(f"SET {name} = {value!r}")
 
     def prepare(self, query: Query) -> None:
-        """Create the views."""
+        """Create the views, with columns that hold nulls where there are some."""
+        nulls = any(isinstance(table, Parquet) and table.nulls for table in query.tables)
+        self._connection.query(f"SET {NULLS} = {int(nulls)}")
         for table in query.tables:
             source = (
                 f"SELECT number AS {table.column} FROM numbers({table.rows})"

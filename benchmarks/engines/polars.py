@@ -9,6 +9,7 @@ import polars as pl
 
 from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
+from benchmarks.suites.containment import ElementsQuery
 from benchmarks.suites.existence import ExistenceQuery
 from benchmarks.suites.nlj import NestedLoopQuery
 from benchmarks.suites.range import RangeQuery
@@ -56,6 +57,8 @@ class PolarsRunner(Runner):
                 return self._existence(query)
             case RangeQuery():
                 return self._range(query)
+            case ElementsQuery():
+                return self._elements(query)
         raise TypeError(f"no Polars query for {query}")
 
     def _nested_loop(self, query: NestedLoopQuery) -> pl.LazyFrame:
@@ -81,6 +84,12 @@ class PolarsRunner(Runner):
         if query.sample:
             left = left.filter(pl.sql_expr(query.sample))
         return left.join_where(right, *map(pl.sql_expr, query.condition.conjuncts))
+
+    def _elements(self, query: ElementsQuery) -> pl.LazyFrame:
+        if "Polars" in query.rewritten:
+            return pl.SQLContext(self._frames).execute(query.rewritten["Polars"])
+        left, right = self._sides(query)
+        return left.join_where(right, pl.sql_expr(query.condition_of("Polars")))
 
     def _sides(self, query: Query) -> tuple[pl.LazyFrame, pl.LazyFrame]:
         left, right = query.sides
