@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import DataFrame, SparkSession
 
 THETA_JOIN = (
     "BroadcastThetaJoin",
@@ -37,22 +38,54 @@ class ExecutedJoin:
         return words[1] if words[0] in THETA_JOIN else None
 
 
-def executed_join(frame: DataFrame) -> ExecutedJoin:
-    """The one join of a query; call it on the very DataFrame that was collected."""
-    plan = _query_execution(frame).executedPlan()
-    joins = [node for node in _nodes(plan) if _is_join(node)]
-    if len(joins) != 1:
-        raise ValueError(f"expected one join, found {len(joins)} in:\n{plan.toString()}")
-    join = joins[0]
+class Executions:
+    """Listens to a session, whose writes hand out neither their executed plan nor their rows."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._bus = spark.sparkContext._jsc.sc().listenerBus()
+        self._last: Any = None
+        ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
+        spark._jsparkSession.listenerManager().register(self)
+
+    def last_plan(self) -> Any:
+        """The executed plan of what ran last and did not fail."""
+        self._bus.waitUntilEmpty()
+        return self._last.executedPlan()
+
+    def onSuccess(self, action: str, execution: Any, nanoseconds: int) -> None:  # noqa: N802
+        """Called by Spark, some time after a query has run."""
+        self._last = execution
+
+    def onFailure(self, action: str, execution: Any, error: Any) -> None:  # noqa: N802
+        """Called by Spark; whoever asked for the query has got the error."""
+
+    class Java:
+        """What py4j is to make of an object of this class."""
+
+        implements = ("org.apache.spark.sql.util.QueryExecutionListener",)
+
+
+def plan_of(frame: DataFrame) -> Any:
+    """The executed plan of the very DataFrame that was collected."""
+    return frame._jdf.queryExecution().executedPlan()
+
+
+def rows_written(plan: Any) -> int:
+    """The rows that an executed write has written."""
+    return int(plan.commitProgress().get().numOutputRows())
+
+
+def executed_join(plan: Any, joins: int = 1) -> ExecutedJoin:
+    """The lowest of so many joins of an executed plan, each on the left side of the next."""
+    found = [node for node in _nodes(plan) if _is_join(node)]
+    if len(found) != joins:
+        raise ValueError(f"expected {joins} joins, found {len(found)} in:\n{plan.toString()}")
+    join = found[-1]
     left, right = (_rows_from(side) for side in _children(join))
     broadcast = sum(
         _metrics(node)["dataSize"] for node in _nodes(join) if "Broadcast" in _exchange(node)
     )
     return ExecutedJoin(join.simpleString(100).strip(), _metrics(join), left * right, broadcast)
-
-
-def _query_execution(frame: DataFrame) -> Any:
-    return frame._jdf.queryExecution()
 
 
 def _is_join(node: Any) -> bool:

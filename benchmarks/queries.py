@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+from typing import TypeVar
 
-from benchmarks.tables import Table
+from benchmarks.tables import Parquet, Table
 
 OFF, ON = "Spark", "Spark + thetajoin"
 _SCAN = " scan"
+
+_GROUPS = 1_000
+_BUCKETS = Parquet("buckets", _GROUPS, "i AS bucket, i // 100 AS grade")
 
 
 def scan_of(engine: str) -> str:
@@ -21,9 +28,18 @@ def is_scan(name: str) -> bool:
     return name.endswith(_SCAN)
 
 
+class Shape(str, Enum):
+    """What becomes of the rows of a join; the value is the word for it in names and reports."""
+
+    COUNTED = "counted"
+    GROUPED = "grouped"
+    WRITTEN = "written"
+    JOINED_AGAIN = "joined"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Query(ABC):
-    """A join whose answer is one row of whole numbers.
+    """A join and what becomes of its rows; the answer is one row of whole numbers.
 
     `target` is the seconds that Spark with thetajoin may take (None: no limit). It is to be faster
     than the engines `ahead_of`, and no slower than on the query `no_slower_than`. `off` is False
@@ -31,6 +47,7 @@ class Query(ABC):
     """
 
     name: str
+    shape: Shape = Shape.COUNTED
     target: float | None = None
     ahead_of: tuple[str, ...] = ()
     no_slower_than: str | None = None
@@ -38,27 +55,92 @@ class Query(ABC):
 
     @property
     @abstractmethod
-    def sql(self) -> str:
-        """The query in the words that all engines share."""
-
-    def sql_of(self, engine: str) -> str:
-        """The query in an engine's own words."""
-        return self.sql
+    def sides(self) -> tuple[Table, Table]:
+        """What the join reads, left and right."""
 
     @property
     @abstractmethod
+    def values(self) -> tuple[str, ...]:
+        """The columns of whole numbers that come out: one of each side, the left one's first."""
+
+    @abstractmethod
+    def select(self, columns: str, engine: str) -> str:
+        """The join in an engine's own words, with these columns or aggregates of its rows."""
+
+    @property
+    @abstractmethod
+    def join_facts(self) -> dict[str, str]:
+        """What tells the join from the others."""
+
+    @property
+    def join_scan(self) -> str | None:
+        """A query that reads the join's columns and joins nothing, where that is to be measured."""
+        return None
+
+    @property
     def tables(self) -> tuple[Table, ...]:
-        """What it reads."""
+        """All that it reads."""
+        return (*self.sides, _BUCKETS) if self.shape is Shape.JOINED_AGAIN else self.sides
 
     @property
-    @abstractmethod
     def facts(self) -> dict[str, str]:
         """What tells it from the others: columns of the report."""
+        return self.join_facts | {"then": self.shape.value}
 
     @property
     def scan(self) -> str | None:
-        """A query that reads the same columns and joins nothing, where that is to be measured."""
-        return None
+        """A query that only reads, beside a query that does little more than to join."""
+        return self.join_scan if self.shape is Shape.COUNTED else None
+
+    def sql_of(self, engine: str) -> str:
+        """The query in an engine's own words."""
+        return self.shaped(partial(self.select, engine=engine))
+
+    def shaped(self, select: Callable[[str], str]) -> str:
+        """The query over a join, of whose rows `select` gives columns or aggregates.
+
+        The aggregate over the groups has products with their keys, which none within them has.
+        The filter above the second join needs columns of all three tables.
+        """
+        left, right = self.values[0], self.values[-1]
+        key = f"{left} % {_GROUPS}"
+        columns = ", ".join(self.values)
+        totals = ", ".join(("count(*)", *(f"coalesce(sum({value}), 0)" for value in self.values)))
+        match self.shape:
+            case Shape.COUNTED:
+                return select(totals)
+            case Shape.GROUPED:
+                groups = select(f"{key} AS bucket, count(*) AS n, sum({right}) AS total")
+                return (
+                    "SELECT count(*), sum(n), sum(n * bucket), sum(total) "
+                    f"FROM ({groups} GROUP BY {key}) AS groups_of_rows"
+                )
+            case Shape.WRITTEN:
+                return select(columns)
+            case Shape.JOINED_AGAIN:
+                mixed = " + ".join(f"coalesce({value}, 0)" for value in self.values)
+                return (
+                    f"SELECT {totals} FROM ({select(columns)}) AS joined "
+                    f"JOIN {_BUCKETS.name} ON {key} = bucket WHERE ({mixed} + grade) % 2 = 0"
+                )
+
+
+AnyQuery = TypeVar("AnyQuery", bound=Query)
+
+
+def shapes_of(query: AnyQuery, *shapes: Shape) -> tuple[AnyQuery, ...]:
+    """The same join in these shapes, by default in all others, without limits."""
+    return tuple(
+        replace(
+            query,
+            name=f"{query.name}_{shape.value}",
+            shape=shape,
+            target=None,
+            ahead_of=(),
+            no_slower_than=None,
+        )
+        for shape in shapes or (Shape.GROUPED, Shape.WRITTEN, Shape.JOINED_AGAIN)
+    )
 
 
 @dataclass(frozen=True)

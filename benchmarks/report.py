@@ -24,6 +24,13 @@ PACKAGES = {
     "Polars": "polars",
 }
 
+_SHAPES = (
+    "What becomes of the rows: `counted` they make that one row; `grouped` they are counted and "
+    "summed in a thousand groups, and then the groups; `written` all come out, of Spark into its "
+    "`noop` sink, of the others into memory, and their number is compared; `joined` they meet a "
+    "table of a thousand rows on an equal key, and half of them pass a filter above."
+)
+
 # What is slower by no more than this may be the noise of two runs.
 NOISE = 1.05
 
@@ -117,6 +124,8 @@ def markdown(suite: Suite, results: list[Result], settings: Settings, facts: dic
         "",
         suite.data,
         "",
+        _SHAPES,
+        "",
         *tables(suite, results),
         "",
         f"- spread of an engine's runs in one query, by their median: {_spread(results)}",
@@ -168,7 +177,7 @@ def _figures(suite: Suite, result: Result) -> dict[str, str]:
     figures = {engine: cell(result, engine) for engine in suite.engines}
     figures["off / on"] = off_ratio(result)
     figures["best peer / on"] = _ratio(result.best_peer(suite.peers), result.median(ON))
-    if result.query.scan is not None:
+    if any(query.scan is not None for query in suite.queries):
         off, on = result.broadcast_bytes(OFF), result.broadcast_bytes(ON)
         none = "none sent" if off else ""
         figures["broadcast off / on"] = _ratio(off, on) if off and on else none
@@ -202,7 +211,7 @@ def write(
     raw = {
         "machine": facts,
         "settings": asdict(settings),
-        "results": [asdict(result) | {"sql": result.query.sql} for result in results],
+        "results": [asdict(result) | {"sql": result.query.sql_of(ON)} for result in results],
     }
     (folder / f"{suite.name}.json").write_text(json.dumps(raw) + "\n")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
@@ -22,11 +22,15 @@ class Range:
 
 @dataclass(frozen=True)
 class Parquet:
-    """A file that all engines read: `columns` is SQL over the row number i, from 0."""
+    """A file that all engines read: `columns` is SQL over the row number i, from 0.
+
+    `nulls` says whether they hold any.
+    """
 
     name: str
     rows: int
     columns: str
+    nulls: bool = field(default=False, repr=False)
 
     @property
     def path(self) -> Path:

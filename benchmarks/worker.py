@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.engines import Answer, Runner, UnsupportedJoinError, with_scans
 from benchmarks.executed_plan import ExecutedJoin
-from benchmarks.queries import Query
+from benchmarks.queries import Query, Shape
 
 # What an engine gets past the limit to stop a query by itself, before its process is killed.
 CANCEL_SECONDS = 8.0
@@ -111,9 +111,13 @@ def _execute(runner: Runner, query: Query, limit: float) -> Outcome:
     runner.prepare(query)
     canceller = Timer(limit, runner.cancel)
     canceller.start()
+    answer: Answer | None = None
     started = time.perf_counter()
     try:
-        answer = runner.run(query)
+        if query.shape is Shape.WRITTEN:
+            runner.write(query)
+        else:
+            answer = runner.run(query)
     except UnsupportedJoinError as unsupported:
         return NotSupported(str(unsupported))
     except Exception:
@@ -124,4 +128,6 @@ def _execute(runner: Runner, query: Query, limit: float) -> Outcome:
         seconds = time.perf_counter() - started
         canceller.cancel()
         canceller.join()
-    return OverLimit(limit) if seconds > limit else Execution(seconds, answer, runner.join())
+    if seconds > limit:
+        return OverLimit(limit)
+    return Execution(seconds, (runner.written(),) if answer is None else answer, runner.join())

@@ -12,7 +12,7 @@ import pyspark
 import thetajoin
 from pyspark.sql import Row, SparkSession
 
-from benchmarks.executed_plan import ExecutedJoin, executed_join
+from benchmarks.executed_plan import ExecutedJoin, executed_join, plan_of
 from demo import data, terminal
 from demo.questions import QUESTIONS, Question
 
@@ -99,7 +99,7 @@ def _run(spark: SparkSession, question: Question, *, enabled: bool) -> Run:
         frame = spark.sql(sql if question.short else _fingerprint(sql))
         rows = frame.collect()
     seconds = time.perf_counter() - started
-    join = executed_join(frame)
+    join = executed_join(plan_of(frame))
     print(f" {seconds:.1f} s\n{terminal.paragraph(join.line, 6, hanging=2)}")
     expected = question.accelerator if enabled else None
     if join.accelerator != expected:

@@ -25,6 +25,14 @@ class Runner(ABC):
     def run(self, query: Query) -> Answer:
         """Run the query, from its text to its answer."""
 
+    def write(self, query: Query) -> None:
+        """Make every row of the query, to keep them all or to drop them."""
+        raise UnsupportedJoinError("it hands out no rows")
+
+    def written(self) -> int:
+        """How many rows the last `write` made, which are let go of; not timed."""
+        raise NotImplementedError
+
     def cancel(self) -> None:  # noqa: B027 (an engine that can't cancel has its process killed)
         """Stop the running query; called from another thread at the time limit."""
 

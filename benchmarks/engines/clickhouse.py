@@ -1,7 +1,7 @@
 """ClickHouse in its package chdb; it reads Parquet files itself.
 
 With `ie_join` first, two inequalities go before equal keys, which is several times faster for the
-queries here that have both. Its EXISTS on an inequality meets every pair, its SEMI JOIN does not.
+queries here that have both. Rows are written to a table in memory.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import chdb
 
 from benchmarks.engines import Answer, Runner, summed
 from benchmarks.queries import Query
-from benchmarks.suites.range import RangeQuery
-from benchmarks.tables import Range
+from benchmarks.tables import Parquet, Range
 
 SETTINGS = {
     "join_algorithm": "ie_join,direct,parallel_hash,hash",
     "join_use_nulls": 1,
-    # The files hold no nulls, though their schema would allow them.
-    "schema_inference_make_columns_nullable": 0,
 }
+# Whether columns of files may hold nulls; by the schema of every file they might.
+NULLS = "schema_inference_make_columns_nullable"
 
 
 class ClickHouseRunner(Runner):
@@ -26,11 +25,14 @@ class ClickHouseRunner(Runner):
 
     def __init__(self, threads: int) -> None:
         self._connection = chdb.connect(":memory:")
-        for name, value in {"max_threads": threads, **SETTINGS}.items():
+        bounds = {"max_threads": threads, "max_insert_threads": threads}
+        for name, value in (bounds | SETTINGS).items():
             self._connection.query(f"SET {name} = {value!r}")
 
     def prepare(self, query: Query) -> None:
-        """Create the views."""
+        """Create the views, with columns that hold nulls where there are some."""
+        nulls = any(isinstance(table, Parquet) and table.nulls for table in query.tables)
+        self._connection.query(f"SET {NULLS} = {int(nulls)}")
         for table in query.tables:
             source = (
                 f"SELECT number AS {table.column} FROM numbers({table.rows})"
@@ -41,14 +43,25 @@ class ClickHouseRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Fetch the query's one row."""
+        return self._row(query.sql_of("ClickHouse"))
+
+    def write(self, query: Query) -> None:
+        """Make a table of the rows."""
         sql = query.sql_of("ClickHouse")
-        if isinstance(query, RangeQuery) and query.asks_existence:
-            sql = query.joined(f"LEFT {query.join_type}")
-        return tuple(map(int, str(self._connection.query(sql, "CSV")).split(",")))
+        self._connection.query(f"CREATE OR REPLACE TABLE written ENGINE = Memory AS {sql}")
+
+    def written(self) -> int:
+        """Count and drop the table's rows."""
+        (rows,) = self._row("SELECT count(*) FROM written")
+        self._connection.query("DROP TABLE written")
+        return rows
 
     def read(self, scan: str) -> None:
         """Fetch the scan's row for each table."""
         self._connection.query(summed(scan), "CSV")
+
+    def _row(self, sql: str) -> Answer:
+        return tuple(map(int, str(self._connection.query(sql, "CSV")).split(",")))
 
 
 def start(threads: int) -> dict[str, Runner]:

@@ -1,11 +1,12 @@
 """DataFusion: integers come from its `range` function, as in its own benchmark; tables are slower.
 
-Its experimental piecewise merge join stays off, which is its default.
+Its experimental piecewise merge join stays off, which is its default. Rows are written to batches
+in memory.
 """
 
 from __future__ import annotations
 
-from datafusion import SessionConfig, SessionContext
+from datafusion import DataFrame, SessionConfig, SessionContext
 
 from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
@@ -18,6 +19,7 @@ class DataFusionRunner(Runner):
 
     def __init__(self, threads: int) -> None:
         self._context = SessionContext(SessionConfig().with_target_partitions(threads))
+        self._written = 0
 
     def prepare(self, query: Query) -> None:
         """Create the views."""
@@ -32,13 +34,24 @@ class DataFusionRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""
-        if isinstance(query, ExistenceQuery) and len(query.columns) > 1:
-            raise UnsupportedJoinError("DataFusion has no NOT IN of several columns")
-        return tuple(self._context.sql(query.sql).to_pylist()[0].values())
+        return tuple(self._frame(query).to_pylist()[0].values())
+
+    def write(self, query: Query) -> None:
+        """Collect the rows."""
+        self._written = sum(batch.num_rows for batch in self._frame(query).collect())
+
+    def written(self) -> int:
+        """As counted."""
+        return self._written
 
     def read(self, scan: str) -> None:
         """Collect the scan's row for each table."""
         self._context.sql(summed(scan)).collect()
+
+    def _frame(self, query: Query) -> DataFrame:
+        if isinstance(query, ExistenceQuery) and len(query.columns) > 1:
+            raise UnsupportedJoinError("DataFusion has no NOT IN of several columns")
+        return self._context.sql(query.sql_of("DataFusion"))
 
 
 def start(threads: int) -> dict[str, Runner]:

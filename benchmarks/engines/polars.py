@@ -9,6 +9,7 @@ import polars as pl
 
 from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
+from benchmarks.suites.containment import ElementsQuery
 from benchmarks.suites.existence import ExistenceQuery
 from benchmarks.suites.nlj import NestedLoopQuery
 from benchmarks.suites.range import RangeQuery
@@ -20,6 +21,7 @@ class PolarsRunner(Runner):
 
     def __init__(self) -> None:
         self._frames: dict[str, pl.LazyFrame] = {}
+        self._written = 0
 
     def prepare(self, query: Query) -> None:
         """Make the frames."""
@@ -27,47 +29,71 @@ class PolarsRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""
-        match query:
-            case NestedLoopQuery():
-                answer = self._nested_loop(query)
-            case ExistenceQuery():
-                answer = self._existence(query)
-            case RangeQuery():
-                answer = self._range(query)
-            case _:
-                raise TypeError(f"no Polars query for {query}")
-        return answer.collect(engine="streaming").row(0)
+        return self._collect(query).row(0)
+
+    def write(self, query: Query) -> None:
+        """Collect the rows."""
+        self._written = self._collect(query).height
+
+    def written(self) -> int:
+        """As counted."""
+        return self._written
 
     def read(self, scan: str) -> None:
         """Collect the scan's row for each table."""
         pl.SQLContext(self._frames).execute(summed(scan)).collect(engine="streaming")
 
+    def _collect(self, query: Query) -> pl.DataFrame:
+        """What becomes of the joined rows is said in SQL, the join itself is not."""
+        frames = self._frames | {"pairs": self._joined(query)}
+        sql = query.shaped(lambda columns: f"SELECT {columns} FROM pairs")
+        return pl.SQLContext(frames).execute(sql).collect(engine="streaming")
+
+    def _joined(self, query: Query) -> pl.LazyFrame:
+        match query:
+            case NestedLoopQuery():
+                return self._nested_loop(query)
+            case ExistenceQuery():
+                return self._existence(query)
+            case RangeQuery():
+                return self._range(query)
+            case ElementsQuery():
+                return self._elements(query)
+        raise TypeError(f"no Polars query for {query}")
+
     def _nested_loop(self, query: NestedLoopQuery) -> pl.LazyFrame:
         if query.join_type != "INNER":
             raise UnsupportedJoinError("Polars has no outer join on an inequality")
-        left, right = self._frames.values()
-        joined = left.join_where(right, pl.sql_expr(query.condition))
-        return joined.select(pl.len(), pl.col("a").sum(), pl.col("b").sum())
+        left, right = self._sides(query)
+        return left.join_where(right, pl.sql_expr(query.condition))
 
     def _existence(self, query: ExistenceQuery) -> pl.LazyFrame:
         if query.residual:
             raise UnsupportedJoinError("Polars has no existence join with an inequality")
-        outer, inner = (self._frames[table.name] for table in query.tables)
+        outer, inner = self._sides(query)
         if query.key:
             outer = outer.with_columns(pl.sql_expr(query.key).alias("k"))
-        joined = outer.join(
+        return outer.join(
             inner, on=query.columns, how="anti" if query.is_anti else "semi", maintain_order="none"
         )
-        return joined.select(pl.len(), pl.col("v").sum())
 
     def _range(self, query: RangeQuery) -> pl.LazyFrame:
         if query.join_type != "INNER":
             raise UnsupportedJoinError("Polars has only inner joins on inequalities")
-        left, right = (self._frames[table.name] for table in query.tables)
+        left, right = self._sides(query)
         if query.sample:
             left = left.filter(pl.sql_expr(query.sample))
-        joined = left.join_where(right, *map(pl.sql_expr, query.condition.conjuncts))
-        return joined.select(pl.len(), pl.col("v").sum(), pl.col("w").sum())
+        return left.join_where(right, *map(pl.sql_expr, query.condition.conjuncts))
+
+    def _elements(self, query: ElementsQuery) -> pl.LazyFrame:
+        if "Polars" in query.rewritten:
+            return pl.SQLContext(self._frames).execute(query.rewritten["Polars"])
+        left, right = self._sides(query)
+        return left.join_where(right, pl.sql_expr(query.condition_of("Polars")))
+
+    def _sides(self, query: Query) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        left, right = query.sides
+        return self._frames[left.name], self._frames[right.name]
 
 
 def _frame(table: Table) -> pl.LazyFrame:

@@ -1,6 +1,7 @@
 """Spark with thetajoin off and on: one session, switched by `spark.thetajoin.enabled`.
 
-Integers are Spark's `range` in as many partitions as threads.
+Integers are Spark's `range` in as many partitions as threads. Rows are written to Spark's `noop`
+sink, which takes each and keeps none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import thetajoin
 from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.engines import Answer, Runner
-from benchmarks.executed_plan import ExecutedJoin, executed_join
+from benchmarks.executed_plan import ExecutedJoin, Executions, executed_join, rows_written
 from benchmarks.queries import OFF, ON, Query
 from benchmarks.suites.nlj import JoinType, NestedLoopQuery
 from benchmarks.tables import Range
@@ -22,10 +23,11 @@ from benchmarks.tables import Range
 class SparkRunner(Runner):
     """Runs queries in the session that it shares, the extension switched on or off."""
 
-    def __init__(self, spark: SparkSession, *, enabled: bool) -> None:
+    def __init__(self, spark: SparkSession, executions: Executions, *, enabled: bool) -> None:
         self._spark = spark
+        self._executions = executions
         self._enabled = enabled
-        self._frame: DataFrame | None = None
+        self._joins = 0
 
     def prepare(self, query: Query) -> None:
         """Make the views, set the switch and let `cancel` interrupt tasks."""
@@ -38,11 +40,19 @@ class SparkRunner(Runner):
             frame.createOrReplaceTempView(table.name)
         self._spark.conf.set("spark.thetajoin.enabled", self._enabled)
         self._spark.sparkContext.setInterruptOnCancel(True)
+        self._joins = len(query.tables) - 1
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""
-        self._frame = self._spark.sql(query.sql_of(ON if self._enabled else OFF))
-        return tuple(self._frame.collect()[0])
+        return tuple(self._frame(query).collect()[0])
+
+    def write(self, query: Query) -> None:
+        """Write the rows to nowhere."""
+        self._frame(query).write.format("noop").mode("overwrite").save()
+
+    def written(self) -> int:
+        """As the executed write has counted."""
+        return rows_written(self._executions.last_plan())
 
     def read(self, scan: str) -> None:
         """Collect the scan's row for each table."""
@@ -58,12 +68,13 @@ class SparkRunner(Runner):
 
     def join(self) -> ExecutedJoin | None:
         """The executed join, after a check that the extension ran it or stayed out of it."""
-        if self._frame is None:
-            return None
-        join = executed_join(self._frame)
+        join = executed_join(self._executions.last_plan(), self._joins)
         if join.accelerated != self._enabled:
             raise RuntimeError(f"thetajoin enabled: {self._enabled}, but Spark ran: {join.line}")
         return join
+
+    def _frame(self, query: Query) -> DataFrame:
+        return self._spark.sql(query.sql_of(ON if self._enabled else OFF))
 
 
 def start(threads: int) -> dict[str, Runner]:
@@ -71,16 +82,18 @@ def start(threads: int) -> dict[str, Runner]:
     builder = SparkSession.builder.master(f"local[{threads}]").appName("thetajoin benchmark")
     settings = {
         "spark.driver.memory": "4g",
-        "spark.log.level": "ERROR",
+        # A query that is cancelled at the time limit is no error; others are raised.
+        "spark.log.level": "FATAL",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
     for key, value in settings.items():
         builder = builder.config(key, value)
     spark = thetajoin.configure(builder).getOrCreate()
+    executions = Executions(spark)
     runners: dict[str, Runner] = {
-        "Spark": SparkRunner(spark, enabled=False),
-        "Spark + thetajoin": SparkRunner(spark, enabled=True),
+        OFF: SparkRunner(spark, executions, enabled=False),
+        ON: SparkRunner(spark, executions, enabled=True),
     }
     _warm_up(runners)
     return runners

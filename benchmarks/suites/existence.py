@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from benchmarks.queries import Query, Suite
+from benchmarks.queries import Query, Suite, shapes_of
 from benchmarks.tables import Parquet, Table, short
 
 
@@ -29,17 +29,21 @@ class ExistenceQuery(Query):
     scanned: str = "max({})"
 
     @property
-    def sql(self) -> str:
-        """The query over both tables."""
-        return f"SELECT count(*), coalesce(sum(v), 0) FROM {self._source} AS o WHERE {self._where}"
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """Both sides."""
+    def sides(self) -> tuple[Table, Table]:
+        """The outer and the inner table."""
         return self.outer, self.inner
 
     @property
-    def facts(self) -> dict[str, str]:
+    def values(self) -> tuple[str, ...]:
+        """A number of the outer row."""
+        return ("v",)
+
+    def select(self, columns: str, engine: str) -> str:
+        """The outer rows that come out, in the words that all engines share."""
+        return f"SELECT {columns} FROM {self._source} AS o WHERE {self._where}"
+
+    @property
+    def join_facts(self) -> dict[str, str]:
         """Join type, row counts and condition."""
         return {
             "join": "ANTI" if self.is_anti else "SEMI",
@@ -48,7 +52,7 @@ class ExistenceQuery(Query):
         }
 
     @property
-    def scan(self) -> str:
+    def join_scan(self) -> str:
         """All rows of both tables with the columns that the query reads."""
         keys = ", ".join(self.scanned.format(column) for column in self.columns)
         value = ", max(w)" if self.residual else ""
@@ -130,6 +134,14 @@ _LARGE = (
     ExistenceQuery(name="not_in", outer=_PAIRS, inner=_FEW_PAIRS, columns=("a", "b")),
 )
 
+# A tenth, most, a quarter and nearly all of the outer rows come out.
+_SHAPED = tuple(
+    shaped
+    for query in _LARGE
+    if query.name in ("int_semi", "large_fan_anti", "text_semi", "not_in")
+    for shaped in shapes_of(query)
+)
+
 _MATRIX_KEYS = 100_000
 _MATRIX_ROWS = 20_000_000
 
@@ -204,7 +216,7 @@ SUITE = Suite(
     title="Existence joins on equal keys",
     data="All engines read the same Parquet files, which DuckDB wrote.",
     answer="the count and a sum of the rows that come out",
-    queries=_LARGE + _TPCH + _CASES,
+    queries=_LARGE + _SHAPED + _TPCH + _CASES,
     peers=("DuckDB", "DataFusion", "Polars"),
     above_scan=1 / 3,
 )

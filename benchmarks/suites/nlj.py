@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from benchmarks.queries import Query, Suite
+from benchmarks.queries import Query, Shape, Suite, shapes_of
 from benchmarks.tables import Range, Table, short
 
 JoinType = Literal["INNER", "LEFT", "RIGHT", "FULL"]
@@ -25,19 +25,21 @@ class NestedLoopQuery(Query):
     condition: str
 
     @property
-    def sql(self) -> str:
-        """The query over tables t1(a) and t2(b)."""
-        return (
-            f"SELECT count(*), sum(a), sum(b) FROM t1 {self.join_type} JOIN t2 ON {self.condition}"
-        )
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """Both sides."""
+    def sides(self) -> tuple[Table, Table]:
+        """The tables t1(a) and t2(b)."""
         return Range("t1", "a", self.left), Range("t2", "b", self.right)
 
     @property
-    def facts(self) -> dict[str, str]:
+    def values(self) -> tuple[str, ...]:
+        """All there is."""
+        return "a", "b"
+
+    def select(self, columns: str, engine: str) -> str:
+        """The join, in the words that all engines share."""
+        return f"SELECT {columns} FROM t1 {self.join_type} JOIN t2 ON {self.condition}"
+
+    @property
+    def join_facts(self) -> dict[str, str]:
         """Join type, row counts and condition."""
         sizes = f"{short(self.left)} x {short(self.right)}"
         return {"join": self.join_type, "rows": sizes, "condition": f"`{self.condition}`"}
@@ -91,6 +93,16 @@ _SELECTIVE = (
     _query("S3", "FULL", 200_000, 200_000, "a - b > 199900", target=0.5),
 )
 
+_BY_NAME = {query.name: query for query in _DATAFUSION + _SELECTIVE}
+
+# 20 million pairs, ten for each left row, one for each left and each right row, and half a million.
+_SHAPED = (
+    *shapes_of(_BY_NAME["Q2"]),
+    *shapes_of(_BY_NAME["Q8"]),
+    *shapes_of(_BY_NAME["Q9"], Shape.GROUPED, Shape.WRITTEN),
+    *shapes_of(_BY_NAME["S2"]),
+)
+
 SUITE = Suite(
     name="nlj",
     title="Joins without an equality",
@@ -99,6 +111,6 @@ SUITE = Suite(
         "`range`, DuckDB and Polars an in-memory table (each the faster form for that engine)."
     ),
     answer="the row count and the sums of both sides' columns",
-    queries=_DATAFUSION + _PIECEWISE + _SELECTIVE,
+    queries=_DATAFUSION + _PIECEWISE + _SHAPED + _SELECTIVE,
     peers=("DuckDB", "DataFusion", "Polars"),
 )
