@@ -16,7 +16,8 @@ import thetajoin.kit.keys.{
   HashedLongs,
   KeyBytes,
   KeyFilter,
-  ShortTable
+  ShortTable,
+  ValueNumbers
 }
 import thetajoin.kit.{Directory, KeyTypes}
 import thetajoin.relation.ThetaRelation
@@ -56,6 +57,8 @@ final class ThetaJoinKryoRegistrator extends KryoRegistrator {
     classOf[ByteTable],
     classOf[KeyFilter],
     classOf[KeyBytes],
+    classOf[ValueNumbers],
+    classOf[Array[ValueNumbers]],
     classOf[GroupedLongs],
     classOf[GroupedBytes],
     classOf[Array[Array[Long]]]

@@ -12,11 +12,19 @@ import thetajoin.condition.{Comparison, Operator, OrderedLong}
  * A comparison as a bound that a probe row sets to a value of build rows. Both are numbers of 64 bits in the order of the
  * compared values.
  *
+ * {{{
+ *   a.t >= b.lo, b built     b.lo is below the bound a.t, and may equal it      isLower = false, strict = false
+ *   a.t >= b.lo, a built     a.t is above the bound b.lo, and may equal it      isLower = true, strict = false
+ * }}}
+ *
+ * @param source the conjunct, as Spark wrote it
+ * @param build the value
+ * @param probe the bound
  * @param isLower whether the build value must be above the bound, not below it
  * @param strict whether it must not equal the bound
  * @param exact see [[Comparison.exact]]
  */
-private[thetajoin] final case class Bound(
+final case class Bound(
     source: Expression,
     build: Expression,
     probe: Expression,
@@ -35,17 +43,20 @@ private[thetajoin] final case class Bound(
   /** Whether both are the same number of the probe row, from both ends. */
   def isSamePoint(other: Bound): Boolean = isOpposite(other) && probe.semanticEquals(other.probe)
 
+  /** The columns that the value is made of, in lower case. */
   def buildNames: Set[String] = Bound.names(build)
+
+  /** The columns that the bound is made of, in lower case. */
   def probeNames: Set[String] = Bound.names(probe)
 }
 
-private[thetajoin] object Bound {
+object Bound {
 
   /** Of the columns that are read. */
   private def names(e: Expression): Set[String] =
     e.references.map(_.name.toLowerCase(Locale.ROOT)).toSet
 
-  /** None if the compared values don't fit 64 bits. */
+  /** The bound that a comparison is if this side is built. None if the compared values don't fit 64 bits. */
   def of(c: Comparison, buildSide: BuildSide): Option[Bound] = {
     val (build, operator, probe) = c.oriented(buildSide)
     if (!areNumbers(build, probe)) None

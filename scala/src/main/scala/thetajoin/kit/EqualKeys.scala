@@ -9,19 +9,25 @@ import thetajoin.condition.{JoinShape, OrderedLong, PackedLong, Safety}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * The keys of both sides that must be equal, in a form in which they are if their bytes are: one number, or some columns.
+ * The equality keys of a join, in a form that tables of `keys/` understand: two keys are equal if their bytes are. They are one number
+ * of 64 bits if they fit, else some columns. An accelerator that serves them puts `sources` into what its offer serves, `build` into its
+ * build keys and `probe` into its probe keys.
  *
+ * @param sources the conjuncts, as Spark wrote them
+ * @param build expressions over the build side
+ * @param probe expressions over the probe side, of the same types
  * @param canFail whether evaluating one may raise an error
  */
-private[thetajoin] final case class EqualKeys(
+final case class EqualKeys(
     sources: Seq[Expression],
     build: Seq[Expression],
     probe: Seq[Expression],
     canFail: Boolean
 )
 
-private[thetajoin] object EqualKeys {
+object EqualKeys {
 
+  /** All equality keys of a join, perhaps none; or why their bytes don't tell whether they are equal. */
   def of(shape: JoinShape, buildSide: BuildSide): Either[Reason, EqualKeys] = {
     val keys = shape.equiKeys
     keys.flatMap(k => refusal(k.source, k.left, k.right)).headOption.toLeft {
@@ -41,9 +47,11 @@ private[thetajoin] object EqualKeys {
       Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${source.sql}"))
     else unhashable(l).map(t => ReasonCode.KeyType(s"${t.sql} in ${source.sql}"))
 
+  /** One value in the form in which it is equal to another if the bytes are; [[refusal]] tells whether it has one. */
   def key(e: Expression): Expression =
     if (OrderedLong.orders(e.dataType)) OrderedLong(e) else e
 
+  /** Several values in that form: one number of 64 bits if they fit. */
   def packed(keys: Seq[Expression]): Seq[Expression] =
     PackedLong.of(keys).map(Seq(_)).getOrElse(keys.map(key))
 

@@ -2,7 +2,7 @@ package thetajoin.kit
 
 import java.util.Arrays
 
-/** A growing array of row numbers. */
+/** A growing array of numbers of 32 bits, such as the numbers of rows. */
 final class IntsBuilder {
   private var values = new Array[Int](64)
   private var size = 0
@@ -15,10 +15,12 @@ final class IntsBuilder {
     size += 1
   }
 
+  /** Starts afresh in the same array. */
   def clear(): Unit = size = 0
 
-  /** The array itself, of which the first [[length]] elements are in use. */
+  /** The array itself, of which the first [[length]] elements are in use. The next [[add]] may take another one. */
   def array: Array[Int] = values
 
+  /** A copy of the elements in use. */
   def result(): Array[Int] = Arrays.copyOf(values, size)
 }

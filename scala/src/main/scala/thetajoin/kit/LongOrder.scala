@@ -1,7 +1,11 @@
 package thetajoin.kit
 
-/** The order of 64-bit keys. Row numbers are sorted by the least significant digit first, skipping digits that all keys share. */
-private[thetajoin] object LongOrder {
+/**
+ * Sorts rows by keys of 64 bits, and searches in sorted keys. The keys stay where they are: what is sorted are the numbers of
+ * rows, as an index gives them for the order of build rows. Sorting goes by one digit of the keys after another, the least
+ * significant first, and leaves out digits that all keys share.
+ */
+object LongOrder {
   private val DigitBits = 11
   private val Digits = 1 << DigitBits
 
@@ -12,7 +16,7 @@ private[thetajoin] object LongOrder {
   }
 
   /** The numbers of the first `rows` keys so that keys stand near their place in ascending order; the work is two passes at most. */
-  def nearlyAscending(keys: Array[Long], rows: Int): Array[Int] = {
+  private[thetajoin] def nearlyAscending(keys: Array[Long], rows: Int): Array[Int] = {
     val identity = Array.range(0, rows)
     if (isSorted(keys, rows)) identity
     else {
@@ -51,7 +55,8 @@ private[thetajoin] object LongOrder {
   }
 
   /** The next capacity of a growing array. */
-  def grown(capacity: Int): Int = math.min(capacity.toLong * 2, Int.MaxValue - 16L).toInt
+  private[thetajoin] def grown(capacity: Int): Int =
+    math.min(capacity.toLong * 2, Int.MaxValue - 16L).toInt
 
   private def isSorted(keys: Array[Long], rows: Int): Boolean = {
     var i = 1

@@ -2,8 +2,8 @@ package thetajoin.kit
 
 import java.util.Arrays
 
-/** A growing array of numbers. */
-private[thetajoin] final class LongsBuilder {
+/** A growing array of numbers of 64 bits, such as a key of each build row. */
+final class LongsBuilder {
   private var values = new Array[Long](64)
   private var size = 0
 
@@ -15,7 +15,7 @@ private[thetajoin] final class LongsBuilder {
     size += 1
   }
 
-  /** The array itself, of which the first [[length]] elements are in use. */
+  /** The array itself, of which the first [[length]] elements are in use. The next [[add]] may take another one. */
   def array: Array[Long] = values
 
   /** The numbers in the order of these row numbers. */

@@ -4,12 +4,12 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.condition.JoinShape
-import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.contract.{Accelerator, Cost, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
+import thetajoin.kit.{LongOrder, LongsBuilder}
+import thetajoin.reason.{Reason, ReasonCode}
 
 /**
  * An accelerator of your own, for `(a.x + b.y) % n = 0` with whole numbers of 64 bits and a
@@ -59,16 +59,16 @@ final case class ResidueSpec(n: Long) extends IndexSpec {
 }
 
 private final class ResidueBuilder(n: Long) extends IndexBuilder {
-  private val residues = mutable.ArrayBuffer.empty[Long]
+  private val residues = new LongsBuilder
 
-  override def add(keys: InternalRow): Unit = residues += Math.floorMod(keys.getLong(0), n)
+  override def add(keys: InternalRow): Unit = residues.add(Math.floorMod(keys.getLong(0), n))
 
   override def finish(): OrderedIndex = {
-    val order = residues.indices.sortBy(residues(_)).toArray
+    val order = LongOrder.ascending(residues.array, residues.length)
     val starts = mutable.Map.empty[Long, (Int, Int)]
-    order.zipWithIndex.foreach { case (row, position) =>
-      val (from, _) = starts.getOrElse(residues(row), (position, position))
-      starts(residues(row)) = (from, position + 1)
+    residues.inOrder(order).zipWithIndex.foreach { case (residue, position) =>
+      val (from, _) = starts.getOrElse(residue, (position, position))
+      starts(residue) = (from, position + 1)
     }
     OrderedIndex(new ResidueIndex(n, starts.toMap), order)
   }

@@ -38,7 +38,6 @@ object ContainmentAccelerator extends Accelerator {
   override def wireClasses: Seq[Class[_]] = Seq(
     classOf[TokenFinder],
     classOf[TokenForm],
-    classOf[Vocabulary],
     classOf[TokenSets],
     classOf[Postings],
     classOf[TokenRuns],

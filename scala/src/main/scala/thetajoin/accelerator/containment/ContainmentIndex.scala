@@ -5,16 +5,18 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.contract.{BytesProber, JoinIndex, LongProber, Prober}
+import thetajoin.kit.keys.ValueNumbers
 import thetajoin.kit.{IntsBuilder, Stamps}
 
 /**
  * How an index finds the tokens of probe rows.
  *
+ * @param vocabulary the tokens of build rows
  * @param rows how many build rows there are
  */
 final class TokenFinder(
     form: TokenForm,
-    val vocabulary: Vocabulary,
+    val vocabulary: ValueNumbers,
     probesArrays: Boolean,
     val rows: Int
 ) extends Serializable {

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.kit.keys.ValueNumbering
 import thetajoin.kit.{IntsBuilder, KeyTypes}
 
 /** What sets of a pair have to have in common. */
@@ -46,7 +47,7 @@ final case class ContainmentSpec(
 
 private final class ContainmentBuilder(spec: ContainmentSpec, form: TokenForm)
     extends IndexBuilder {
-  private val numbering = new TokenNumbering(form)
+  private val numbering = new ValueNumbering(form.areNumbers)
   private val reader = new TokenReader(form, spec.buildsArrays, numbering)
   private val tokens, starts = new IntsBuilder
   starts.add(0)
@@ -66,8 +67,8 @@ private final class ContainmentBuilder(spec: ContainmentSpec, form: TokenForm)
   }
 
   override def finish(): OrderedIndex = {
-    val vocabulary = numbering.vocabulary()
-    val sets = new TokenSets(starts.result(), numbering.renumbered(vocabulary, tokens.result()))
+    val vocabulary = numbering.result()
+    val sets = new TokenSets(starts.result(), renumbered(tokens.result()))
     if (!spec.buildsArrays) {
       val postings = sets.postings(vocabulary.size)
       val kept = if (spec.distinct) postings.firsts else postings
@@ -85,5 +86,14 @@ private final class ContainmentBuilder(spec: ContainmentSpec, form: TokenForm)
       }
       OrderedIndex(index, Array.range(0, sets.rows))
     }
+  }
+
+  private def renumbered(tokens: Array[Int]): Array[Int] = {
+    var i = 0
+    while (i < tokens.length) {
+      tokens(i) = numbering.renumbered(tokens(i))
+      i += 1
+    }
+    tokens
   }
 }

@@ -12,57 +12,12 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
 import thetajoin.condition.OrderedLong
-import thetajoin.kit.keys.{GroupedBytesBuilder, KeyTable, LongNumbering, LongTable}
+import thetajoin.kit.keys.NumberedValues
 import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 
-/** Numbers tokens: the elements of sets, each with the equal keys of its row. Equal ones have the same number. */
-private[containment] abstract class TokenNumbers {
-
-  /** For elements that are numbers by themselves; negative if the token has none. */
-  def number(token: Long): Int
-
-  /** For other elements: by their bytes, or by those of a row that has the keys and the element. */
-  def number(base: AnyRef, offset: Long, size: Int): Int
-
-  /** How many there are, so far. */
-  def size: Int
-}
-
-/** Gives each token that comes the next number if it is new. */
-private[containment] final class TokenNumbering(form: TokenForm) extends TokenNumbers {
-  private lazy val longs = new LongNumbering
-  private lazy val others = new GroupedBytesBuilder(form.types.all, distinct = true)
-
-  override def number(token: Long): Int = longs.numberOf(token)
-  override def number(base: AnyRef, offset: Long, size: Int): Int =
-    others.groupOf(base, offset, size)
-  override def size: Int = if (form.areNumbers) longs.size else others.size
-
-  /** What finds the same numbers, once they are put through [[renumbered]]. */
-  def vocabulary(): Vocabulary =
-    if (form.areNumbers) new Vocabulary(LongTable.numbered(longs.keys().sorted), null, size)
-    else new Vocabulary(null, others.keyTable(), size)
-
-  /** The numbers in the vocabulary of numbers given here; negative ones are kept. */
-  def renumbered(vocabulary: Vocabulary, numbers: Array[Int]): Array[Int] =
-    if (!form.areNumbers) numbers
-    else {
-      val inVocabulary = longs.keys().map(vocabulary.number(_))
-      numbers.map(n => if (n < 0) n else inVocabulary(n))
-    }
-}
-
-/** The tokens of an index. */
-final class Vocabulary(longs: LongTable, others: KeyTable, override val size: Int)
-    extends TokenNumbers
-    with Serializable {
-  override def number(token: Long): Int = longs.find(token)
-  override def number(base: AnyRef, offset: Long, size: Int): Int = others.find(base, offset, size)
-  def bytes: Long = if (longs != null) longs.bytes else others.bytes
-}
-
 /**
- * What tokens are made of.
+ * What tokens are made of. A token is an element of a set, with the equal keys of its row. It is numbered as a 64-bit number, by
+ * the bytes of the element, or by those of a row that has the keys and the element.
  *
  * @param types of the equal keys, then of an element
  * @param nullTokens whether a null is a token, and not left out
@@ -91,7 +46,7 @@ private[containment] final class TokenForm(val types: KeyTypes, val nullTokens: 
 private[containment] final class TokenReader(
     form: TokenForm,
     isArray: Boolean,
-    numbers: TokenNumbers
+    numbers: NumberedValues
 ) {
   private val found = new IntsBuilder
   private val seen = new Stamps(numbers.size)
@@ -114,7 +69,7 @@ private[containment] final class TokenReader(
   def read(key: InternalRow): Unit = {
     start()
     if (isArray) readArray(key, key.getArray(keys))
-    else if (areNumbers) add(numbers.number(key.getLong(0)))
+    else if (areNumbers) add(numbers.numberOf(key.getLong(0)))
     else if (areBytes) readBytes(key, 0)
     else readRow(key, if (areOrdered) key.getLong(keys) else key.get(keys, elementType))
   }
@@ -122,12 +77,12 @@ private[containment] final class TokenReader(
   /** A single value that is the key. */
   def read(key: Long): Unit = {
     start()
-    add(numbers.number(key))
+    add(numbers.numberOf(key))
   }
 
   def read(base: AnyRef, offset: Long, size: Int): Unit = {
     start()
-    add(numbers.number(base, offset, size))
+    add(numbers.numberOf(base, offset, size))
   }
 
   private def start(): Unit = {
@@ -141,7 +96,7 @@ private[containment] final class TokenReader(
     var i = 0
     while (i < elements) {
       if (array.isNullAt(i)) { if (nullTokens) readRow(key, null) else hasOthers = true }
-      else if (areNumbers) add(numbers.number(toLong(array, i)))
+      else if (areNumbers) add(numbers.numberOf(toLong(array, i)))
       else if (areBytes) readBytes(array, i)
       else readRow(key, if (areOrdered) toLong(array, i) else array.get(i, elementType))
       i += 1
@@ -151,10 +106,10 @@ private[containment] final class TokenReader(
   private def readBytes(values: SpecializedGetters, i: Int): Unit = elementType match {
     case BinaryType =>
       val bytes = values.getBinary(i)
-      add(numbers.number(bytes, Platform.BYTE_ARRAY_OFFSET.toLong, bytes.length))
+      add(numbers.numberOf(bytes, Platform.BYTE_ARRAY_OFFSET.toLong, bytes.length))
     case _ =>
       val text = values.getUTF8String(i)
-      add(numbers.number(text.getBaseObject, text.getBaseOffset, text.numBytes))
+      add(numbers.numberOf(text.getBaseObject, text.getBaseOffset, text.numBytes))
   }
 
   private def readRow(key: InternalRow, element: Any): Unit = {
@@ -165,7 +120,7 @@ private[containment] final class TokenReader(
     }
     fields.update(keys, element)
     val token = toRow(fields)
-    add(numbers.number(token.getBaseObject, token.getBaseOffset, token.getSizeInBytes))
+    add(numbers.numberOf(token.getBaseObject, token.getBaseOffset, token.getSizeInBytes))
   }
 
   private def add(token: Int): Unit =

@@ -1,20 +1,19 @@
 package thetajoin.accelerator.existence
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.contract.{IndexBuilder, OrderedIndex}
+import thetajoin.kit.IntsBuilder
 import thetajoin.kit.keys.LongSet
 
 /** Keeps each key once, and of the rows the first of each key. */
 private[existence] final class DistinctLongsBuilder extends IndexBuilder {
   private val keys = new LongSet
-  private val firsts = new mutable.ArrayBuilder.ofInt
+  private val firsts = new IntsBuilder
   private var rows = 0
 
   override def add(row: InternalRow): Unit = {
-    if (keys.add(row.getLong(0))) firsts.addOne(rows)
+    if (keys.add(row.getLong(0))) firsts.add(rows)
     rows += 1
   }
 

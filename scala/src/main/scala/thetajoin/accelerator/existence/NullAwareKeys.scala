@@ -16,7 +16,7 @@ import thetajoin.contract.{
   Prober,
   SeenKeys
 }
-import thetajoin.kit.keys.{ByteTable, GroupedBytesBuilder, KeyBytes, LongHash}
+import thetajoin.kit.keys.{GroupedBytesBuilder, KeyBytes, LongHash}
 import thetajoin.rowstore.{RowCursor, RowPages}
 
 /**
@@ -167,6 +167,7 @@ final class NullAwareIndex(
 /** For probe rows of one mask: chains of groups that are equal in the columns which are compared. */
 final class MaskedTable(index: NullAwareIndex, probeMask: Long) {
   private val capacity = LongHash.capacity(index.keys.rows)
+  private val shift = LongHash.shift(capacity)
   private val heads = new Array[Int](capacity)
   private val hashes = new Array[Int](capacity)
   private val nexts = new Array[Int](index.keys.rows)
@@ -196,7 +197,7 @@ final class MaskedTable(index: NullAwareIndex, probeMask: Long) {
     index.hash(key, buildMask, buildMask | probeMask)
 
   private def slot(key: UnsafeRow, hash: Int, buildMask: Long, cursor: RowCursor): Int = {
-    var at = ByteTable.slot(hash, capacity)
+    var at = LongHash.slot(hash.toLong, shift)
     while (
       heads(at) != 0 &&
       !(hashes(at) == hash && isOf(cursor.at(heads(at) - 1), key, buildMask, buildMask | probeMask))

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.contract.SeenKeys
 import thetajoin.kit.LongOrder
-import thetajoin.kit.keys.{GroupedBytesBuilder, LongNumbering, LongSet}
+import thetajoin.kit.keys.{BytesNumbering, KeyBytes, LongSet, ValueNumbering}
 
 /** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have been. */
 private[existence] final class SeenMany(newMemory: () => KeyMemory) extends SeenKeys {
@@ -57,14 +57,14 @@ private final class LongMemory extends KeyMemory {
 }
 
 private final class RowMemory(types: Seq[DataType]) extends KeyMemory {
-  private val keys = new GroupedBytesBuilder(types, distinct = true)
+  private val keys = new BytesNumbering
+  private val bytes = KeyBytes(types)
 
-  override def isFull: Boolean =
-    keys.size >= KeyMemory.Most || keys.keyBytes >= KeyMemory.MostBytes
+  override def isFull: Boolean = keys.size >= KeyMemory.Most || keys.bytes >= KeyMemory.MostBytes
 
   override def isNew(key: UnsafeRow): Boolean = {
     val known = keys.size
-    keys.groupOf(key) == known
+    keys.numberOf(key.getBaseObject, bytes.offset(key), bytes.size(key)) == known
   }
 
   override def isNew(key: Long): Boolean =
@@ -75,33 +75,48 @@ private final class RowMemory(types: Seq[DataType]) extends KeyMemory {
  * For rows of which those with the lowest or the highest value of their key are needed. A key row has the key, then the
  * value.
  *
- * @param values where the value stands
+ * @param types of the columns of the key
  */
-private[existence] abstract class ExtremesMemory(lowest: Boolean, highest: Boolean, values: Int)
-    extends KeyMemory {
+private[existence] final class ExtremesMemory(
+    types: Seq[DataType],
+    lowest: Boolean,
+    highest: Boolean
+) extends KeyMemory {
+  private val isLong = types == Seq(LongType)
+  private val keys = new ValueNumbering(isLong)
+  private lazy val keysOf = UnsafeProjection.create(types.toArray)
+  private val bytes = KeyBytes(types)
+  private val values = types.size
+
+  /** By key, of which so many are kept. */
   private var lows, highs = new Array[Long](64)
+  private var kept = 0
 
-  /** How many keys there are. */
-  protected def size: Int
+  override def isFull: Boolean =
+    keys.size >= KeyMemory.Most / 2 || keys.bytes >= KeyMemory.MostBytes
 
-  /** The number of a row's key, the next one if it is new. */
-  protected def keyOf(row: UnsafeRow): Int
-
-  final override def isNew(row: UnsafeRow): Boolean = {
-    val known = size
+  override def isNew(row: UnsafeRow): Boolean = {
     val key = keyOf(row)
     val value = row.getLong(values)
-    if (key == known) keep(key, value)
-    key == known || isBeyond(key, value)
+    if (key < kept) isBeyond(key, value) else keep(value)
   }
 
-  private def keep(key: Int, value: Long): Unit = {
-    if (key == lows.length) {
-      lows = Arrays.copyOf(lows, LongOrder.grown(key))
-      highs = Arrays.copyOf(highs, LongOrder.grown(key))
+  private def keyOf(row: UnsafeRow): Int =
+    if (isLong) keys.numberOf(row.getLong(0))
+    else {
+      val key = keysOf(row)
+      keys.numberOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
     }
-    lows(key) = value
-    highs(key) = value
+
+  private def keep(value: Long): Boolean = {
+    if (kept == lows.length) {
+      lows = Arrays.copyOf(lows, LongOrder.grown(kept))
+      highs = Arrays.copyOf(highs, LongOrder.grown(kept))
+    }
+    lows(kept) = value
+    highs(kept) = value
+    kept += 1
+    true
   }
 
   private def isBeyond(key: Int, value: Long): Boolean =
@@ -113,34 +128,6 @@ private[existence] abstract class ExtremesMemory(lowest: Boolean, highest: Boole
       true
     } else false
 
-  final override def isNew(key: Long): Boolean =
+  override def isNew(key: Long): Boolean =
     throw new UnsupportedOperationException("a key has a value beside it")
-}
-
-private[existence] object ExtremesMemory {
-
-  /** @param types of the keys, which come ahead of the value */
-  def apply(types: Seq[DataType], lowest: Boolean, highest: Boolean): KeyMemory = types match {
-    case Seq(LongType) => new LongExtremes(lowest, highest)
-    case _ => new RowExtremes(types, lowest, highest)
-  }
-}
-
-private final class LongExtremes(lowest: Boolean, highest: Boolean)
-    extends ExtremesMemory(lowest, highest, values = 1) {
-  private val keys = new LongNumbering
-  override def isFull: Boolean = keys.size >= KeyMemory.Most / 2
-  override protected def size: Int = keys.size
-  override protected def keyOf(row: UnsafeRow): Int = keys.numberOf(row.getLong(0))
-}
-
-private final class RowExtremes(types: Seq[DataType], lowest: Boolean, highest: Boolean)
-    extends ExtremesMemory(lowest, highest, values = types.size) {
-  private val keysOf = UnsafeProjection.create(types.toArray)
-  private val keys = new GroupedBytesBuilder(types, distinct = true)
-
-  override def isFull: Boolean =
-    keys.size >= KeyMemory.Most / 2 || keys.keyBytes >= KeyMemory.MostBytes
-  override protected def size: Int = keys.size
-  override protected def keyOf(row: UnsafeRow): Int = keys.groupOf(keysOf(row))
 }

@@ -1,11 +1,10 @@
 package thetajoin.accelerator.existence
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
 import thetajoin.contract.{IndexBuilder, IndexSpec, KeyErrors, OrderedIndex, SeenKeys}
+import thetajoin.kit.IntsBuilder
 import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /**
@@ -63,7 +62,7 @@ final case class AtLeastSpec(strict: Seq[Boolean]) extends TestedSpec {
     else KeptRows.stairs(groups, values.head, values.last)
 
   override def newMemory(types: Seq[DataType]): KeyMemory =
-    ExtremesMemory(types, lowest = false, highest = true)
+    new ExtremesMemory(types, lowest = false, highest = true)
 }
 
 /** `build value <> probe value`. */
@@ -74,19 +73,19 @@ case object UnequalSpec extends TestedSpec {
   override def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows =
     KeptRows.extremes(groups, values.head)
   override def newMemory(types: Seq[DataType]): KeyMemory =
-    ExtremesMemory(types, lowest = true, highest = true)
+    new ExtremesMemory(types, lowest = true, highest = true)
 }
 
 private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extends IndexBuilder {
   private val numbers = new KeyedNumbers(types, spec.comparisons)
   private val keys = types.size
-  private val arrivals = new mutable.ArrayBuilder.ofInt
+  private val arrivals = new IntsBuilder
   private var rows = 0
 
   override def add(row: InternalRow): Unit = {
     if (!isHopeless(row)) {
       numbers.add(row)
-      arrivals.addOne(rows)
+      arrivals.add(rows)
     }
     rows += 1
   }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjecti
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.contract._
-import thetajoin.kit.keys.{GroupedBytesBuilder, KeyBytes, KeyTable, LongNumbering, LongTable}
+import thetajoin.kit.keys._
 import thetajoin.kit.{IntsBuilder, KeyTypes}
 
 /**
@@ -27,7 +27,8 @@ private[wildcard] object WildcardSpec {
 }
 
 private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends IndexBuilder {
-  private val columns = types.zipWithIndex.map { case (t, i) => new ColumnNumbering(t, i) }.toArray
+  private val columns = types.map(t => new ValueNumbering(t == LongType)).toArray
+  private val readers = ColumnReader.ofAll(types)
   private val groups =
     new GroupedBytesBuilder(types.map(_ => LongType) :+ LongType, distinct = false)
   private val group = UnsafeProjection.create(Array.fill[DataType](types.size + 1)(LongType))
@@ -43,7 +44,7 @@ private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends Ind
       val isOpen = i < open && ((mask >>> (open - 1 - i)) & 1L) != 0L
       if (isOpen) fields(i) = WildcardIndex.Open
       else if (keys.isNullAt(i)) isMatchable = false
-      else fields(i) = columns(i).number(keys).toLong
+      else fields(i) = readers(i).numberOf(keys, columns(i)).toLong
       i += 1
     }
     if (isMatchable) {
@@ -56,17 +57,19 @@ private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends Ind
 
   override def finish(): OrderedIndex = {
     val ofGroups = groups.grouped()
-    val numbers = new mutable.ArrayBuilder.ofInt
+    val values = columns.map(_.result())
+    val numbers = new IntsBuilder
     val pages = groups.groupKeys()
     val cursor = pages.newCursor()
     val masks = mutable.LinkedHashSet.empty[Long]
     for (g <- 0 until pages.rows) {
       val key = cursor.at(g)
-      columns.indices.foreach(i => numbers.addOne(key.getLong(i).toInt))
+      columns.indices.foreach(i => numbers.add(columns(i).renumbered(key.getLong(i).toInt)))
       masks += compared(key.getLong(columns.length))
     }
     val index = WildcardIndex(
-      columns.map(_.values()),
+      values,
+      KeyTypes(types),
       masks.toArray,
       numbers.result(),
       ofGroups.starts
@@ -81,55 +84,38 @@ private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends Ind
       .foldLeft(0L)((bits, i) => bits | (1L << i))
 }
 
-/** Numbers the values of a column of key rows. */
-private final class ColumnNumbering(t: DataType, column: Int) {
-  private lazy val longs = new LongNumbering
-  private lazy val others = new GroupedBytesBuilder(Seq(t), distinct = true)
-  private lazy val toRow =
-    UnsafeProjection.create(Seq(BoundReference(column, t, nullable = false)))
+/** Reads a column of key rows. For one task. */
+private final class ColumnReader(t: DataType, column: Int) {
+  private val isLong = t == LongType
+  private val bytes = KeyBytes(Seq(t))
+  private lazy val toRow = UnsafeProjection.create(Seq(BoundReference(column, t, nullable = false)))
 
-  def number(keys: InternalRow): Int =
-    if (t == LongType) longs.numberOf(keys.getLong(column)) else others.groupOf(toRow(keys))
-
-  def values(): ColumnValues =
-    if (t != LongType) new ColumnValues(null, null, others.keyTable(), KeyTypes(Seq(t)))
+  /** The number of the value, which is not null. */
+  def numberOf(keys: InternalRow, values: NumberedValues): Int =
+    if (isLong) values.numberOf(keys.getLong(column))
     else {
-      val keys = longs.keys()
-      val table = LongTable.numbered(keys.sorted)
-      val numbers = new Array[Int](keys.length)
-      keys.indices.foreach(i => numbers(table.find(keys(i))) = i)
-      new ColumnValues(table, numbers, null, KeyTypes(Seq(t)))
+      val value = toRow(keys)
+      values.numberOf(value.getBaseObject, bytes.offset(value), bytes.size(value))
     }
 }
 
-/** Finds the numbers of a column's values. */
-final class ColumnValues(
-    longs: LongTable,
-    numbers: Array[Int],
-    others: KeyTable,
-    val types: KeyTypes
-) extends Serializable {
-  def bytes: Long = if (longs == null) others.bytes else longs.bytes + 4L * numbers.length
-
-  /** The number of a value; negative without one. */
-  def number(value: Long): Int = {
-    val found = longs.find(value)
-    if (found < 0) -1 else numbers(found)
-  }
-
-  def number(base: AnyRef, offset: Long, size: Int): Int = others.find(base, offset, size)
+private object ColumnReader {
+  def ofAll(types: Seq[DataType]): Array[ColumnReader] =
+    types.zipWithIndex.map { case (t, i) => new ColumnReader(t, i) }.toArray
 }
 
 /**
  * Groups of rules: those of group g are `[starts(g), starts(g + 1))`. Rules that match nothing come after all groups.
  *
+ * @param types of the columns
  * @param masks for each set of columns that some rule compares, a bit for each column
  * @param numbers of the values of group g, from `g * columns.length` on; [[WildcardIndex.Open]] for an open column
  * @param hashes finds a group's rank by the sum of its values' hashes
  * @param groupOf the group of each rank
  */
 final class WildcardIndex(
-    val columns: Array[ColumnValues],
+    val columns: Array[ValueNumbers],
+    val types: KeyTypes,
     val masks: Array[Long],
     val numbers: Array[Int],
     val starts: Array[Int],
@@ -149,7 +135,8 @@ private[wildcard] object WildcardIndex {
 
   /** Groups are told apart by sums of hashes: another seed is taken until no two have the same. */
   def apply(
-      columns: Array[ColumnValues],
+      columns: Array[ValueNumbers],
+      types: KeyTypes,
       masks: Array[Long],
       numbers: Array[Int],
       starts: Array[Int]
@@ -161,7 +148,7 @@ private[wildcard] object WildcardIndex {
     val table = LongTable.numbered(sums.sorted)
     val groupOf = new Array[Int](groups)
     sums.indices.foreach(g => groupOf(table.find(sums(g))) = g)
-    new WildcardIndex(columns, masks, numbers, starts, table, groupOf, seed)
+    new WildcardIndex(columns, types, masks, numbers, starts, table, groupOf, seed)
   }
 
   private def sum(columns: Int, numbers: Array[Int], group: Int, seed: Long): Long =
@@ -178,12 +165,7 @@ private final class WildcardProber(index: WildcardIndex) extends Prober {
   private val columns = index.columns
   private val count = columns.length
   private val masks = index.masks
-  private val areLongs = columns.map(_.types.all.head == LongType)
-  private val toRow = columns.zipWithIndex.map { case (c, i) =>
-    if (areLongs(i)) null
-    else UnsafeProjection.create(Seq(BoundReference(i, c.types.all.head, nullable = false)))
-  }
-  private val keyBytes = columns.map(c => KeyBytes(c.types.all))
+  private val readers = ColumnReader.ofAll(index.types.all)
   private val numbers = new Array[Int](count)
   private val hashes = new Array[Long](count)
 
@@ -196,20 +178,13 @@ private final class WildcardProber(index: WildcardIndex) extends Prober {
     unknown = 0L
     var i = 0
     while (i < count) {
-      val number = if (keys.isNullAt(i)) -1 else numberOf(keys, i)
+      val number = if (keys.isNullAt(i)) -1 else readers(i).numberOf(keys, columns(i))
       numbers(i) = number
       if (number < 0) unknown |= 1L << i
       else hashes(i) = WildcardIndex.hash(number, i, index.seed)
       i += 1
     }
   }
-
-  private def numberOf(keys: InternalRow, i: Int): Int =
-    if (areLongs(i)) columns(i).number(keys.getLong(i))
-    else {
-      val row = toRow(i)(keys)
-      columns(i).number(row.getBaseObject, keyBytes(i).offset(row), keyBytes(i).size(row))
-    }
 
   override def next(): Boolean = {
     var found = false

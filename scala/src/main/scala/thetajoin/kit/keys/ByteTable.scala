@@ -19,7 +19,7 @@ import thetajoin.kit.LongOrder
  *
  * A look-up that finds its key touches a slot and a record, which may both have to come from memory.
  */
-final class ByteTable(
+private[thetajoin] final class ByteTable(
     slots: Array[Long],
     records: Array[Long],
     filter: KeyFilter
@@ -54,23 +54,23 @@ private final class ByteKeys(records: Array[Long]) extends Serializable {
     var record = 0
     while (record < records.length) {
       val size = ByteTable.size(records, record)
-      table.groupOf(records, ByteTable.offset(record), size): Unit
+      table.numberOf(records, ByteTable.offset(record), size): Unit
       record += ByteTable.words(size)
     }
     table.result()
   }
 }
 
-private[thetajoin] final class ByteTableBuilder extends KeyTableBuilder {
+private[keys] final class ByteTableBuilder {
   private var slots = new Array[Long](1 << 10)
   private var records = new Array[Long](1 << 10)
   private var used = 0
   private var count = 0
 
-  override def keyBytes: Long = 8L * used
-  override def groups: Int = count
+  def bytes: Long = 8L * used
+  def size: Int = count
 
-  override def groupOf(base: AnyRef, offset: Long, size: Int): Int = {
+  def numberOf(base: AnyRef, offset: Long, size: Int): Int = {
     val hash = KeyBytes.hash(base, offset, size)
     val at = ByteTable.search(slots, records, hash, base, offset, size)
     if (slots(at) != 0L) ByteTable.number(slots, records, at)
@@ -96,9 +96,8 @@ private[thetajoin] final class ByteTableBuilder extends KeyTableBuilder {
     val larger = new Array[Long](Math.multiplyExact(slots.length, 2))
     slots.foreach { entry =>
       if (entry != 0L) {
-        var at = ByteTable.slot(ByteTable.hash(entry), larger.length)
-        while (larger(at) != 0L) at = (at + 1) & (larger.length - 1)
-        larger(at) = entry
+        val hash = ByteTable.hash(entry)
+        larger(ByteTable.search(larger, records, hash, null, 0L, ByteTable.NoSize)) = entry
       }
     }
     slots = larger
@@ -117,19 +116,19 @@ private[thetajoin] final class ByteTableBuilder extends KeyTableBuilder {
     }
   }
 
-  override def result(): ByteTable = {
+  def result(): ByteTable = {
     val filter = KeyFilter.of(count)
     slots.foreach(entry => if (entry != 0L) filter.add(ByteTable.hash(entry).toLong))
     new ByteTable(slots, Arrays.copyOf(records, used), filter)
   }
 }
 
-private[thetajoin] object ByteTable {
+private[keys] object ByteTable {
+
+  /** No key has it: the search for one ends at an empty slot. */
+  final val NoSize = -1
 
   def hash(entry: Long): Int = (entry >>> 32).toInt
-
-  /** The hash is mixed again, since its lowest bits choose a shuffle's partition. */
-  def slot(hash: Int, capacity: Int): Int = LongHash.slot(hash.toLong, LongHash.shift(capacity))
 
   /** Where the bytes of a record start. */
   def offset(record: Int): Long = Platform.LONG_ARRAY_OFFSET + 8L * (record + 1)
@@ -149,7 +148,8 @@ private[thetajoin] object ByteTable {
       offset: Long,
       size: Int
   ): Int = {
-    var at = slot(hash, slots.length)
+    // Mixed again, since the lowest bits of a hash choose a shuffle's partition.
+    var at = LongHash.slot(hash.toLong, LongHash.shift(slots.length))
     while (slots(at) != 0L && !isOf(slots(at), records, hash, base, offset, size))
       at = (at + 1) & (slots.length - 1)
     at

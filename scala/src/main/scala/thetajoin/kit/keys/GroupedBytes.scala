@@ -1,84 +1,58 @@
 package thetajoin.kit.keys
 
-import java.util.Arrays
-
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{BytesMembership, BytesProber, JoinIndex, Prober, SingleRunProber}
-import thetajoin.kit.{KeyTypes, LongOrder}
+import thetajoin.kit.{IntsBuilder, KeyTypes}
 import thetajoin.rowstore.RowPages
 
-/** For keys that don't fit 64 bits: two are equal if their bytes are. Groups stand in order of arrival. */
-private[thetajoin] final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
+/**
+ * Groups rows by keys that don't fit 64 bits: two are equal if their bytes are. Groups stand in order of arrival. Key rows are
+ * `UnsafeRow`s.
+ *
+ * @param types of the columns of a key row
+ * @param distinct whether the first row of each group is kept, and no other
+ */
+final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
     extends GroupingBuilder {
   private val bytes = KeyBytes(types)
-  private var table: KeyTableBuilder =
-    if (KeyBytes.isSingle(types)) new ShortTableBuilder else new ByteTableBuilder
-  private var groupOfRow = new Array[Int](64)
-  private val firsts = new mutable.ArrayBuilder.ofInt
+  private val keys = new BytesNumbering
+  private val groupOfRow, firsts = new IntsBuilder
   private var rows = 0
 
-  /** The number of a key's group, the next one if it is new; nothing else is kept of its row. */
-  def groupOf(key: UnsafeRow): Int =
-    groupOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
-
-  /** The same of a key whose bytes are given. */
-  def groupOf(base: AnyRef, offset: Long, size: Int): Int = {
-    table match {
-      case short: ShortTableBuilder if !ShortTable.isShort(size) => table = short.lengthened()
-      case _ =>
-    }
-    table.groupOf(base, offset, size)
-  }
-
-  /** What finds a key's group. */
-  def keyTable(): KeyTable = table.result()
-
-  def size: Int = table.groups
-
   override def add(row: InternalRow): Unit = {
-    val known = table.groups
-    val group = groupOf(row.asInstanceOf[UnsafeRow])
-    if (group == known) firsts.addOne(rows)
-    if (!distinct) {
-      if (rows == groupOfRow.length)
-        groupOfRow = Arrays.copyOf(groupOfRow, LongOrder.grown(rows))
-      groupOfRow(rows) = group
-    }
+    val key = row.asInstanceOf[UnsafeRow]
+    val known = keys.size
+    val group = keys.numberOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
+    if (!distinct) groupOfRow.add(group)
+    else if (group == known) firsts.add(rows)
     rows += 1
   }
 
-  /** What the keys take, without the table. */
-  def keyBytes: Long = table.keyBytes
-
   override def grouped(): Grouping =
     if (distinct) Grouping(null, firsts.result())
-    else Grouping.of(groupStarts(), groupOfRow, rows, identity)
+    else Grouping.of(groupStarts(), groupOfRow.array, rows, identity)
 
-  /** After all rows: the keys of groups, if they are more than one value. */
-  def groupKeys(): RowPages = table match {
-    case rows: ByteTableBuilder => RowPages.of(rows.rows(types.size), types)
-    case _ => throw new IllegalStateException("a key of one value is not a row")
-  }
+  /** After all rows: the keys of groups, if they are not one string or binary. */
+  def groupKeys(): RowPages = RowPages.of(keys.rows(types.size), types)
 
   override def index(starts: Array[Int]): JoinIndex =
-    new GroupedBytes(table.result(), starts, bytes)
+    new GroupedBytes(keys.table(), starts, bytes)
 
-  override def groups: Groups = Groups.OfBytes(table.result(), KeyTypes(types))
+  override def groups: Groups = Groups.OfBytes(keys.table(), KeyTypes(types))
 
   private def groupStarts(): Array[Int] = {
-    val starts = new Array[Int](table.groups + 1)
+    val starts = new Array[Int](keys.size + 1)
+    val groups = groupOfRow.array
     var i = 0
     while (i < rows) {
-      starts(groupOfRow(i) + 1) += 1
+      starts(groups(i) + 1) += 1
       i += 1
     }
     i = 0
-    while (i < table.groups) {
+    while (i < keys.size) {
       starts(i + 1) += starts(i)
       i += 1
     }
@@ -91,7 +65,7 @@ private[thetajoin] final class GroupedBytesBuilder(types: Seq[DataType], distinc
  *
  * @param starts null if each group is one row
  */
-final class GroupedBytes(table: KeyTable, starts: Array[Int], keyBytes: KeyBytes)
+private[thetajoin] final class GroupedBytes(table: KeyTable, starts: Array[Int], keyBytes: KeyBytes)
     extends JoinIndex
     with BytesMembership {
   override def bytes: Long = table.bytes + (if (starts == null) 0L else 4L * starts.length)

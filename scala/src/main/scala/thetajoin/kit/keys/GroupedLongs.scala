@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import thetajoin.contract.{JoinIndex, KeyBounds, LongProber, Prober, SingleRunProber}
 import thetajoin.kit.{LongOrder, LongsBuilder}
 
-/** Rows in ascending order of key. */
-private[thetajoin] final class GroupedLongsBuilder extends GroupingBuilder {
+/** Groups rows by a key of 64 bits. Groups stand in ascending order of key. */
+private[keys] final class GroupedLongsBuilder extends GroupingBuilder {
   private val keys = new LongsBuilder
   private var table: LongTable = _
 
@@ -40,7 +40,9 @@ private[thetajoin] final class GroupedLongsBuilder extends GroupingBuilder {
 }
 
 /** Runs of equal keys: the rows of key number n are `[starts(n), starts(n + 1))`. */
-final class GroupedLongs(table: LongTable, starts: Array[Int]) extends JoinIndex with KeyBounds {
+private[thetajoin] final class GroupedLongs(table: LongTable, starts: Array[Int])
+    extends JoinIndex
+    with KeyBounds {
   override def least: Long = table.least
   override def greatest: Long = table.greatest
   override def bytes: Long = table.bytes + 4L * starts.length

@@ -5,8 +5,11 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.contract.{IndexBuilder, JoinIndex, OrderedIndex}
 
-/** Numbers groups of rows by their keys, and finds the rows of each. */
-private[thetajoin] abstract class GroupingBuilder extends IndexBuilder {
+/**
+ * Groups rows by keys that must be equal. It is the builder of an index over such keys, or a part of a builder that
+ * sorts the rows of each group and keeps [[groups]] to find them.
+ */
+abstract class GroupingBuilder private[keys] extends IndexBuilder {
 
   /** Called once, after all rows. */
   def grouped(): Grouping
@@ -23,9 +26,9 @@ private[thetajoin] abstract class GroupingBuilder extends IndexBuilder {
   }
 }
 
-private[thetajoin] object GroupingBuilder {
+object GroupingBuilder {
 
-  /** For keys of these types; all rows are kept. */
+  /** For key rows of these types, as [[thetajoin.kit.EqualKeys]] makes them; all rows are kept. */
   def of(types: Seq[DataType]): GroupingBuilder = types match {
     case Nil => new OneGroupBuilder
     case Seq(LongType) => new GroupedLongsBuilder
@@ -37,8 +40,9 @@ private[thetajoin] object GroupingBuilder {
  * The numbers of rows, group after group, and where in them each group starts. `starts` has the end of the last group too;
  * it is null if each group is one row.
  */
-private[thetajoin] final case class Grouping(starts: Array[Int], order: Array[Int]) {
+final case class Grouping(starts: Array[Int], order: Array[Int]) {
 
+  /** How many groups there are, if `starts` is not null. */
   def size: Int = starts.length - 1
 
   /** Of each group the row that no other is better than. */
@@ -72,10 +76,15 @@ private[thetajoin] final case class Grouping(starts: Array[Int], order: Array[In
   }
 }
 
-private[thetajoin] object Grouping {
+object Grouping {
 
   /** Of rows whose groups are known, the rows of each group in the order in which `row` numbers them. */
-  def of(starts: Array[Int], groupOf: Array[Int], rows: Int, row: Int => Int): Grouping = {
+  private[keys] def of(
+      starts: Array[Int],
+      groupOf: Array[Int],
+      rows: Int,
+      row: Int => Int
+  ): Grouping = {
     val next = starts.clone()
     val order = new Array[Int](rows)
     var i = 0
@@ -90,7 +99,7 @@ private[thetajoin] object Grouping {
 }
 
 /** All rows are one group, if there are any: there is no key. */
-private[thetajoin] final class OneGroupBuilder extends GroupingBuilder {
+private final class OneGroupBuilder extends GroupingBuilder {
   private var rows = 0
 
   override def add(row: InternalRow): Unit = rows += 1

@@ -6,12 +6,12 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.kit.{KeyTypes, LongOrder, LongsBuilder}
 
-/** By what the group of a probe row is found: groups are numbered from 0. */
-private[thetajoin] sealed abstract class Groups extends Serializable {
+/** What an index finds the group of a probe row by. Groups are numbered from 0, as [[GroupingBuilder]] has made them. */
+sealed abstract class Groups extends Serializable {
   def bytes: Long
 }
 
-private[thetajoin] object Groups {
+object Groups {
 
   /** There is no key: all rows are group 0, if there are any. */
   final case class One(isEmpty: Boolean) extends Groups {
@@ -28,7 +28,7 @@ private[thetajoin] object Groups {
     override def bytes: Long = table.bytes
   }
 
-  /** For one task. */
+  /** Reads keys that are bytes out of key rows, and finds their groups. For one task. */
   final class Finder(groups: OfBytes) {
     private val keyBytes = KeyBytes(groups.types.all)
     private val keysOf = UnsafeProjection.create(groups.types.all.toArray)
@@ -41,8 +41,11 @@ private[thetajoin] object Groups {
   }
 }
 
-/** Collects key rows of some keys that must be equal, of these types, followed by `values` numbers. */
-private[thetajoin] final class KeyedNumbers(types: Seq[DataType], values: Int) {
+/**
+ * Collects key rows that have keys which must be equal, of these types, and then `values` numbers of 64 bits: the rows are grouped by
+ * the keys, and the numbers are kept in columns.
+ */
+final class KeyedNumbers(types: Seq[DataType], values: Int) {
   private val grouping = GroupingBuilder.of(types)
   private val isFirstNumber = types.isEmpty || types == Seq(LongType)
   private val keysOf = UnsafeProjection.create(types.toArray)

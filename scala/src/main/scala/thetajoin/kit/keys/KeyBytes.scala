@@ -7,19 +7,24 @@ import org.apache.spark.unsafe.Platform
 /**
  * The bytes by which two keys are equal: those of the value if the key is one string or binary, else those of the row.
  *
- * @param single whether a key is one value of variable length
+ * @param single whether a key is one string or binary
  */
-private[thetajoin] final class KeyBytes(single: Boolean) extends Serializable {
+final class KeyBytes private (single: Boolean) extends Serializable {
+
+  /** Where in the row's base object they lie, as for `Platform`. */
   def offset(key: UnsafeRow): Long =
     if (single) key.getBaseOffset + (key.getLong(0) >>> 32) else key.getBaseOffset
 
+  /** How many they are. */
   def size(key: UnsafeRow): Int = if (single) key.getLong(0).toInt else key.getSizeInBytes
 }
 
-private[thetajoin] object KeyBytes {
+object KeyBytes {
+
+  /** For keys of these types. */
   def apply(types: Seq[DataType]): KeyBytes = new KeyBytes(isSingle(types))
 
-  def isSingle(types: Seq[DataType]): Boolean = types match {
+  private def isSingle(types: Seq[DataType]): Boolean = types match {
     case Seq(_: StringType | BinaryType) => true
     case _ => false
   }
@@ -36,8 +41,10 @@ private[thetajoin] object KeyBytes {
     folded(hash)
   }
 
+  /** A hash of 32 bits out of one that was [[mix mixed]]. */
   def folded(hash: Long): Int = (hash ^ (hash >>> 32)).toInt
 
+  /** A hash to which another word is added. */
   def mix(hash: Long, word: Long): Long = {
     val mixed = (hash ^ word) * Multiplier
     mixed ^ (mixed >>> 29)

@@ -1,7 +1,9 @@
 package thetajoin.kit.keys
 
-/** Numbers keys by their bytes. */
-private[thetajoin] abstract class KeyTable extends Serializable {
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/** Finds keys by their bytes: `size` bytes that lie at `offset` of `base`, as for `Platform`. Keys are numbered from 0. */
+abstract class KeyTable private[keys] extends Serializable {
   def bytes: Long
 
   /** The number of a key, -1 if it is not here. */
@@ -10,25 +12,47 @@ private[thetajoin] abstract class KeyTable extends Serializable {
   def contains(base: AnyRef, offset: Long, size: Int): Boolean
 }
 
-private[thetajoin] abstract class KeyTableBuilder {
+/** Numbers keys by their bytes, from 0 in order of arrival. [[KeyBytes]] says which bytes those of a row's key are. */
+final class BytesNumbering {
+
+  /** Null since a key came that is not short. */
+  private var short = new ShortTableBuilder
+  private var long: ByteTableBuilder = _
 
   /** How many keys there are. */
-  def groups: Int
+  def size: Int = if (short != null) short.size else long.size
 
-  /** What the keys take. */
-  def keyBytes: Long
+  /** What the keys take, without a table of them. */
+  def bytes: Long = if (short != null) short.bytes else long.bytes
 
   /** The number of a key, the next one if it is new. */
-  def groupOf(base: AnyRef, offset: Long, size: Int): Int
+  def numberOf(base: AnyRef, offset: Long, size: Int): Int =
+    if (short != null && ShortTable.isShort(size)) short.numberOf(base, offset, size)
+    else {
+      if (short != null) lengthen()
+      long.numberOf(base, offset, size)
+    }
 
-  def result(): KeyTable
+  private def lengthen(): Unit = {
+    long = short.lengthened()
+    short = null
+  }
+
+  /** What finds the keys' numbers. */
+  def table(): KeyTable = if (short != null) short.result() else long.result()
+
+  /** The keys by number, which are rows of so many fields; the same row object each time. */
+  def rows(fields: Int): Iterator[UnsafeRow] =
+    if (short == null) long.rows(fields)
+    else if (size == 0) Iterator.empty
+    else throw new IllegalStateException("a key of so few bytes is not a row")
 }
 
 /**
  * Turns away most keys that are not in a table by one bit, out of so few that they stay in the cache for longer than the
- * table does.
+ * table does. Keys are known by their hashes.
  */
-private[thetajoin] final class KeyFilter(words: Array[Long]) extends Serializable {
+final class KeyFilter private (words: Array[Long]) extends Serializable {
   private val shift = LongHash.shift(words.length * java.lang.Long.SIZE)
 
   def bytes: Long = 8L * words.length
@@ -38,13 +62,14 @@ private[thetajoin] final class KeyFilter(words: Array[Long]) extends Serializabl
     words(bit >>> 6) |= 1L << bit
   }
 
+  /** False if no key with this hash was added. */
   def mayContain(hash: Long): Boolean = {
     val bit = LongHash.slot(hash, shift)
     ((words(bit >>> 6) >>> bit) & 1L) != 0L
   }
 }
 
-private[thetajoin] object KeyFilter {
+object KeyFilter {
 
   /** For a number of keys: at most one bit of eight is set, unless they are more than a table of this kind holds. */
   def of(keys: Int): KeyFilter =

@@ -1,7 +1,10 @@
 package thetajoin.kit.keys
 
-/** Numbers 64-bit keys from 0 in order of arrival: open addressing, where zero marks a free slot and has its number beside. */
-private[thetajoin] final class LongNumbering {
+/**
+ * Numbers 64-bit keys from 0 in order of arrival. It is a table with open addressing, where zero marks a free slot and has its number
+ * beside.
+ */
+final class LongNumbering {
   private var slots = new Array[Long](1 << 10)
   private var numbers = new Array[Int](slots.length)
   private var shift = LongHash.shift(slots.length)

@@ -106,9 +106,9 @@ final class LongSet(expected: Int = 0) {
   /** The set as an index, which takes its memory over: nothing may be added afterwards. */
   def table(): LongTable =
     if (LongTable.isDense(least, greatest, size)) {
-      val dense = new DenseBits(least, greatest)
-      foreach(dense.set)
-      dense.result()
+      val dense = BitWindow.of(least, greatest)
+      foreach(dense.set(_): Unit)
+      dense.table(greatest)
     } else {
       if (bits != null) leaveBits()
       hashed()
@@ -131,7 +131,7 @@ final class LongSet(expected: Int = 0) {
 }
 
 /** Bits for the numbers from `base` on. The numbers may wrap around: a bit stands for one number. */
-private final class BitWindow(base: Long, words: Array[Long]) {
+private[keys] final class BitWindow(base: Long, words: Array[Long]) {
   def covers(key: Long): Boolean = {
     val bit = key - base
     bit >= 0 && (bit >>> 6) < words.length
@@ -173,9 +173,24 @@ private final class BitWindow(base: Long, words: Array[Long]) {
     foreach(wider.set(_): Unit)
     wider
   }
+
+  /** The numbers as a table without numbers of their own; `base` is the least of them. */
+  def table(greatest: Long): DenseLongs =
+    new DenseLongs(base, greatest, words, Array.emptyIntArray)
+
+  /** The same with their numbers in ascending order. */
+  def numbered(greatest: Long): DenseLongs = {
+    val ranks = new Array[Int](words.length)
+    var i = 1
+    while (i < words.length) {
+      ranks(i) = ranks(i - 1) + java.lang.Long.bitCount(words(i - 1))
+      i += 1
+    }
+    new DenseLongs(base, greatest, words, ranks)
+  }
 }
 
-private object BitWindow {
+private[keys] object BitWindow {
   def of(from: Long, to: Long): BitWindow =
     new BitWindow(from, new Array[Long](((to - from) >>> 6).toInt + 1))
 

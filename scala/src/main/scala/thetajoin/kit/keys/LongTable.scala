@@ -17,7 +17,7 @@ import thetajoin.contract.{
  * Distinct keys of 64 bits. It is an index by itself where only the existence of a key is asked; where more is, keys are numbered
  * from 0 in ascending order.
  */
-abstract class LongTable extends JoinIndex with LongMembership with KeyBounds {
+sealed abstract class LongTable extends JoinIndex with LongMembership with KeyBounds {
 
   /** The number of a key, if the table has numbers; -1 if the key is not here. */
   def find(key: Long): Int
@@ -33,16 +33,16 @@ private final class LongTableProber(table: LongTable) extends SingleRunProber wi
 
 object LongTable {
 
-  /** Of keys in ascending order without duplicates, numbered from 0. */
+  /** Of keys in ascending order without duplicates, numbered from 0 in that order. */
   def numbered(keys: Array[Long]): LongTable =
     if (keys.nonEmpty && isDense(keys.head, keys.last, keys.length)) {
-      val bits = new DenseBits(keys.head, keys.last)
-      keys.foreach(bits.set)
-      bits.numbered()
+      val bits = BitWindow.of(keys.head, keys.last)
+      keys.foreach(bits.set(_): Unit)
+      bits.numbered(keys.last)
     } else HashedLongs.numbered(keys)
 
   /** Whether a bitmap over the span of some keys takes no more room than a hash table of them. */
-  def isDense(least: Long, greatest: Long, keys: Int): Boolean = {
+  private[keys] def isDense(least: Long, greatest: Long, keys: Int): Boolean = {
     val span = greatest - least
     keys > 0 && span >= 0 && span / BitsForKey < keys
   }
@@ -55,7 +55,7 @@ object LongTable {
  * A bitmap over the span of the keys, with the number of the first key of each word. The first bit is that of the least
  * key.
  */
-final class DenseLongs(
+private[thetajoin] final class DenseLongs(
     override val least: Long,
     override val greatest: Long,
     words: Array[Long],
@@ -79,27 +79,6 @@ final class DenseLongs(
     }
 }
 
-/** Sets the bits of keys from `least` to `greatest`. */
-private[thetajoin] final class DenseBits(least: Long, greatest: Long) {
-  private val words = new Array[Long](((greatest - least) >>> 6).toInt + 1)
-
-  def set(key: Long): Unit = words(((key - least) >>> 6).toInt) |= 1L << (key - least)
-
-  def result(): DenseLongs = new DenseLongs(least, greatest, words, Array.emptyIntArray)
-
-  def numbered(): DenseLongs = new DenseLongs(least, greatest, words, ranks)
-
-  private def ranks: Array[Int] = {
-    val ranks = new Array[Int](words.length)
-    var i = 1
-    while (i < words.length) {
-      ranks(i) = ranks(i - 1) + java.lang.Long.bitCount(words(i - 1))
-      i += 1
-    }
-    ranks
-  }
-}
-
 /**
  * An open-addressing hash table, at most half full.
  *
@@ -107,7 +86,7 @@ private[thetajoin] final class DenseBits(least: Long, greatest: Long) {
  * @param free the value of a free slot, which is no key
  * @param shift takes a hash to a slot
  */
-final class HashedLongs(
+private[thetajoin] final class HashedLongs(
     override val least: Long,
     override val greatest: Long,
     slots: Array[Long],
@@ -144,7 +123,7 @@ private final class LongKeys(keys: Array[Long], numbered: Boolean) extends Seria
     }
 }
 
-private[thetajoin] object HashedLongs {
+private[keys] object HashedLongs {
 
   /** Of keys in ascending order without duplicates. */
   def numbered(keys: Array[Long]): HashedLongs = {
@@ -174,21 +153,24 @@ private[thetajoin] object HashedLongs {
   }
 }
 
-/** Multiplicative hashing into a table whose capacity is a power of two. */
-private[thetajoin] object LongHash {
+/** Multiplicative hashing into a table with open addressing whose capacity is a power of two. */
+object LongHash {
   private final val Multiplier = 0x9e3779b97f4a7c15L
   private val MaxCapacity = 1 << 30
 
+  /** For so many keys: at least half of the slots are free. */
   def capacity(keys: Int): Int =
     if (keys >= MaxCapacity / 2) MaxCapacity
     else math.max(16, Integer.highestOneBit(math.max(keys, 1) * 4 - 1))
 
+  /** What [[slot]] needs of a capacity. */
   def shift(capacity: Int): Int = java.lang.Long.SIZE - Integer.numberOfTrailingZeros(capacity)
 
+  /** Where the search for a key starts. */
   def slot(key: Long, shift: Int): Int = ((key * Multiplier) >>> shift).toInt
 
   /** A number that is no key. */
-  def absent(isKey: Long => Boolean): Long = {
+  private[keys] def absent(isKey: Long => Boolean): Long = {
     var candidate = Multiplier
     while (isKey(candidate)) candidate += 1
     candidate

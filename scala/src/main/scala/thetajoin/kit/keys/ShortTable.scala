@@ -16,8 +16,12 @@ import org.apache.spark.unsafe.Platform
  *
  * @param numbers of the keys, by slot
  */
-final class ShortTable(words: Array[Long], numbers: Array[Int], keys: Int, filter: KeyFilter)
-    extends KeyTable {
+private[thetajoin] final class ShortTable(
+    words: Array[Long],
+    numbers: Array[Int],
+    keys: Int,
+    filter: KeyFilter
+) extends KeyTable {
   override def bytes: Long = 8L * words.length + 4L * numbers.length + filter.bytes
 
   override def find(base: AnyRef, offset: Long, size: Int): Int = {
@@ -50,7 +54,7 @@ private final class ShortKeys(words: Array[Long]) extends Serializable {
     val table = new ShortTableBuilder
     var i = 0
     while (i < words.length) {
-      table.groupOf(words(i), words(i + 1)): Unit
+      table.numberOf(words(i), words(i + 1)): Unit
       i += 2
     }
     table.result()
@@ -58,18 +62,18 @@ private final class ShortKeys(words: Array[Long]) extends Serializable {
 }
 
 /** Takes keys that are [[ShortTable.isShort short]]. */
-private[thetajoin] final class ShortTableBuilder extends KeyTableBuilder {
+private[keys] final class ShortTableBuilder {
   private var words = new Array[Long](2 << 9)
   private var numbers = new Array[Int](1 << 9)
   private var count = 0
 
-  override def groups: Int = count
-  override def keyBytes: Long = 16L * count
+  def size: Int = count
+  def bytes: Long = 16L * count
 
-  override def groupOf(base: AnyRef, offset: Long, size: Int): Int =
-    groupOf(ShortTable.first(base, offset, size), ShortTable.second(base, offset, size))
+  def numberOf(base: AnyRef, offset: Long, size: Int): Int =
+    numberOf(ShortTable.first(base, offset, size), ShortTable.second(base, offset, size))
 
-  def groupOf(first: Long, second: Long): Int = {
+  def numberOf(first: Long, second: Long): Int = {
     val at = ShortTable.search(words, ShortTable.hash(first, second), first, second)
     if (!ShortTable.isFree(words, at)) numbers(at)
     else {
@@ -108,13 +112,13 @@ private[thetajoin] final class ShortTableBuilder extends KeyTableBuilder {
     var i = 0
     while (i < 2 * count) {
       val size = ShortTable.size(keys(i + 1))
-      longer.groupOf(keys, Platform.LONG_ARRAY_OFFSET + 8L * i, size): Unit
+      longer.numberOf(keys, Platform.LONG_ARRAY_OFFSET + 8L * i, size): Unit
       i += 2
     }
     longer
   }
 
-  override def result(): ShortTable = {
+  def result(): ShortTable = {
     val filter = KeyFilter.of(count)
     var i = 0
     while (i < numbers.length) {
@@ -125,7 +129,7 @@ private[thetajoin] final class ShortTableBuilder extends KeyTableBuilder {
   }
 }
 
-private[thetajoin] object ShortTable {
+private[keys] object ShortTable {
   val MaxSize: Int = 15
 
   /** Of 16 slots that are taken: a table that is so full is half as large, and more of it stays in the cache. */
