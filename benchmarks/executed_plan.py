@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 THETA_JOIN = (
     "BroadcastThetaJoin",
-    "ReplicatedThetaJoin",
     "ShuffledThetaJoin",
     "KeyShuffledThetaJoin",
 )

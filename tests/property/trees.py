@@ -42,7 +42,6 @@ SETTINGS = {
     ANSI: ("true", "false"),
     BROADCAST_LIMIT: ("10m", "-1", "300b"),
     BROADCAST_MAX: (ANY_SIZE, ANY_SIZE, "256m", "200b"),
-    "spark.thetajoin.replicate.maxBuildBytes": ("4m", "0", "1k"),
     "spark.thetajoin.shuffle.maxPartitionBytes": ("128m", "100b", "0"),
     "spark.sql.exchange.reuse": ("true", "false"),
     "spark.sql.shuffle.partitions": ("2", "1", "3", "4", "5"),

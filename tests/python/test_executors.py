@@ -48,7 +48,6 @@ json.dump(told, open("told.json", "w"))
 """
 
 SHUFFLED = {"spark.sql.autoBroadcastJoinThreshold": "1b"}
-BROADCAST = {"spark.thetajoin.replicate.maxBuildBytes": "0"}
 KEYS = "(SELECT 1 FROM b WHERE b.k = a.k AND b.s = a.s)"
 FEW = "(SELECT 1 FROM b WHERE b.k = a.k)"
 JOINS = [
@@ -58,13 +57,13 @@ JOINS = [
     ("BroadcastThetaJoin interval", {}, "SELECT * FROM a JOIN b ON a.k = b.k AND x > lo AND x < hi"),
     ("BroadcastThetaJoin piecewise", {}, "SELECT no, count(id) FROM b LEFT JOIN a ON hi < x GROUP BY no"),
     ("BroadcastThetaJoin nestedloop", {}, "SELECT * FROM a JOIN b ON a.s <> b.s AND (x + no) % 97 = 3"),
-    ("BroadcastThetaJoin existence", BROADCAST, f"SELECT * FROM a WHERE NOT EXISTS {FEW}"),
+    ("BroadcastThetaJoin existence", {}, f"SELECT * FROM a WHERE NOT EXISTS {FEW}"),
     ("MarkRows", {}, "SELECT /*+ BROADCAST(b) */ * FROM b LEFT SEMI JOIN a ON a.k = b.k"),
-    ("ReplicatedThetaJoin existence", {}, f"SELECT * FROM a WHERE EXISTS {FEW}"),
-    ("ReplicatedThetaJoin existence", {}, f"SELECT * FROM a WHERE NOT EXISTS {KEYS}"),
-    ("ReplicatedThetaJoin existence", {}, f"SELECT * FROM a WHERE EXISTS {KEYS} OR id < 9"),
+    ("BroadcastThetaJoin existence", {}, f"SELECT * FROM a WHERE EXISTS {FEW}"),
+    ("BroadcastThetaJoin existence", {}, f"SELECT * FROM a WHERE NOT EXISTS {KEYS}"),
+    ("BroadcastThetaJoin existence", {}, f"SELECT * FROM a WHERE EXISTS {KEYS} OR id < 9"),
     ("BroadcastThetaJoin piecewise", {}, "SELECT * FROM a JOIN b ON a.s < b.s"),
-    ("ReplicatedThetaJoin existence", {}, "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b WHERE no < 9)"),
+    ("BroadcastThetaJoin existence", {}, "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b WHERE no < 9)"),
     ("KeyShuffledThetaJoin existence", SHUFFLED, f"SELECT * FROM a WHERE EXISTS {KEYS}"),
     ("ShuffledThetaJoin interval", SHUFFLED, "SELECT * FROM a JOIN b ON a.k = b.k AND x > lo AND x < hi"),
 ]  # fmt: skip

@@ -13,7 +13,6 @@ __all__ = [
     "ACCELERATOR_WILDCARD_ENABLED",
     "BROADCAST_MAX_BYTES",
     "ENABLED",
-    "REPLICATE_MAX_BUILD_BYTES",
     "SHUFFLE_MAX_PARTITION_BYTES",
     "SORT_PROBE_MIN_INDEX_BYTES",
 ]
@@ -87,15 +86,6 @@ ENABLED: Final = "spark.thetajoin.enabled"
 compare the two.
 
 Default: ``true``. Since 0.1.0.
-"""
-
-REPLICATE_MAX_BUILD_BYTES: Final = "spark.thetajoin.replicate.maxBuildBytes"
-"""Up to how many bytes of files the right side of a semi, anti or mark join on equal keys may
-have for each executor to read it by itself, in place of a broadcast, which is a job of its
-own. There may be four files, and the left side is a table of files too, of 128 MiB at most. 0
-always broadcasts.
-
-Default: ``4m``. Since 0.1.0.
 """
 
 SHUFFLE_MAX_PARTITION_BYTES: Final = "spark.thetajoin.shuffle.maxPartitionBytes"

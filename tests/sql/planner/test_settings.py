@@ -24,7 +24,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
         ("spark.thetajoin.enabled", "maybe"),
         ("spark.thetajoin.enabled", ""),
         ("spark.thetajoin.broadcast.maxBytes", "lots"),
-        ("spark.thetajoin.replicate.maxBuildBytes", "4 potatoes"),
+        ("spark.thetajoin.shuffle.maxPartitionBytes", "4 potatoes"),
         ("spark.thetajoin.accelerator.interval.enabled", "on"),
     ],
 )

@@ -82,16 +82,6 @@ object Settings {
     SettingKind.Bytes
   )
 
-  val ReplicateMaxBuildBytes: Setting[Long] = Setting(
-    "spark.thetajoin.replicate.maxBuildBytes",
-    "4m",
-    "0.1.0",
-    "Up to how many bytes of files the right side of a semi, anti or mark join on equal keys may have for each executor to read it by itself, in " +
-      "place of a broadcast, which is a job of its own. There may be four files, and the left side is a table of files too, of 128 MiB at most. " +
-      "0 always broadcasts.",
-    SettingKind.Bytes
-  )
-
   val ShuffleMaxPartitionBytes: Setting[Long] = Setting(
     "spark.thetajoin.shuffle.maxPartitionBytes",
     "128m",
@@ -109,7 +99,6 @@ object Settings {
       Accelerators,
       BroadcastMaxBytes,
       SortProbeMinIndexBytes,
-      ReplicateMaxBuildBytes,
       ShuffleMaxPartitionBytes
     )
 

@@ -6,7 +6,7 @@ import com.esotericsoftware.kryo.Kryo
 
 import thetajoin.accelerator.Registry
 import thetajoin.contract.BoundPair
-import thetajoin.driver.{MatchedSlice, ReplicatedRelation}
+import thetajoin.driver.MatchedSlice
 import thetajoin.kit.keys.{
   ByteTable,
   DenseLongs,
@@ -42,7 +42,6 @@ final class ThetaJoinKryoRegistrator extends KryoRegistrator {
     classOf[PagedColumn],
     classOf[RowPages],
     classOf[Array[RowPages]],
-    classOf[ReplicatedRelation],
     classOf[MatchedSlice],
     classOf[KeyTypes],
     classOf[Directory],

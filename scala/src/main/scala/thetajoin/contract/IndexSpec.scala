@@ -21,9 +21,6 @@ trait IndexSpec extends Serializable {
   def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     throw new UnsupportedOperationException(s"$this keeps every row")
 
-  /** Whether the builder holds each key once and nothing of other rows, whatever [[newSeenKeys]] leaves out before it. */
-  def holdsKeysOnce: Boolean = false
-
   /** Whether rows of which a key is null have candidates too: builder and prober are given them. Else they match nothing. */
   def takesNulls: Boolean = false
 

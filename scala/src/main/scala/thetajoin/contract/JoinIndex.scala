@@ -1,7 +1,5 @@
 package thetajoin.contract
 
-import scala.annotation.unused
-
 /** Immutable, and shared by all tasks of a JVM. Positions are those of [[OrderedIndex.order]]. */
 abstract class JoinIndex extends Serializable {
   def bytes: Long
@@ -14,9 +12,6 @@ abstract class JoinIndex extends Serializable {
 
   /** Which of the spec's [[IndexSpec.bounds]] it is ordered by; the second is not read if there is one. */
   def pair: BoundPair = BoundPair.FirstTwo
-
-  /** A smaller index over these of the positions, in ascending order, if it can be made. Its probers list the positions as they are here. */
-  def only(@unused positions: Array[Int]): Option[JoinIndex] = None
 
   /** One for probe rows in sorted batches, if the index has such. */
   def newBatchProber(): Option[Prober with BatchProber] = newProber() match {

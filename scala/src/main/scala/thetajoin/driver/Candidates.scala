@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.contract.{BytesProber, LongProber, LongsProber, Prober}
+import thetajoin.contract.{BytesProber, LongProber, LongsProber}
 import thetajoin.relation.ThetaRelation
 
 /**
@@ -19,12 +19,20 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   def this(relation: ThetaRelation) = this(relation, inBatches = false)
 
   private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
-  private var prober: Prober = _
-  private var longProber: LongProber = _
-  private var bytesProber: BytesProber = _
-  private var longsProber: LongsProber = _
-  private var lists = false
-  use(if (inBatches) batchProber else relation.index.newProber())
+  private val prober = if (inBatches) batchProber else relation.index.newProber()
+  private val lists = prober.lists
+  private val longProber = prober match {
+    case p: LongProber => p
+    case _ => null
+  }
+  private val bytesProber = prober match {
+    case p: BytesProber => p
+    case _ => null
+  }
+  private val longsProber = prober match {
+    case p: LongsProber => p
+    case _ => null
+  }
   private lazy val longKey = new SpecificInternalRow(Seq(LongType))
   private val indexed = relation.indexed
   private val always = relation.always
@@ -43,29 +51,6 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private var uncheckedPairs = 0
   private var endOfLong = 0
   private var afterLong = Done
-
-  private def use(other: Prober): Unit = {
-    prober = other
-    lists = other.lists
-    longProber = other match {
-      case p: LongProber => p
-      case _ => null
-    }
-    bytesProber = other match {
-      case p: BytesProber => p
-      case _ => null
-    }
-    longsProber = other match {
-      case p: LongsProber => p
-      case _ => null
-    }
-  }
-
-  /** Before the next probe row: looks at no build rows of the index but those without a match, if it can be made smaller. */
-  def narrow(unmatched: UnmatchedRows): Unit = {
-    val left = unmatched.positions(indexed)
-    if (left.nonEmpty) relation.index.only(left).foreach(smaller => use(smaller.newProber()))
-  }
 
   /** Marks all candidates of the current run. */
   def mark(unmatched: UnmatchedRows): Unit =

@@ -48,12 +48,8 @@ private[thetajoin] final class MarkCode(
            |  $body
            |}""".stripMargin
       }
-    val narrow =
-      if (task.residual.nonEmpty) ""
-      else s"if ($unmatched.isNarrowed()) $candidates.narrow($unmatched);"
     s"""
        |$early
-       |$narrow
        |$start
        |while ($candidates.next()) {
        |  $inRun

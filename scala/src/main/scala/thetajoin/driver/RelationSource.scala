@@ -1,7 +1,6 @@
 package thetajoin.driver
 
 import org.apache.spark.broadcast.Broadcast
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
@@ -101,32 +100,6 @@ private[thetajoin] object PartitionSource {
     case ofPartition: PartitionRows if ofPartition.join == join => ofPartition.relation
     case _ => other
   }
-}
-
-/**
- * Each executor has its own, of keys that are there once.
- *
- * @param rows what it is made of. Files are read with what Spark broadcasts for them, and keeps only as long as an RDD or a plan
- *     refers to it; the relation does so by bytes.
- * @param count see [[ReplicatedRelation.get]]
- */
-private[thetajoin] final class ReplicatedSource(
-    relation: Broadcast[ReplicatedRelation],
-    @transient override val sample: ThetaRelation,
-    @transient val rows: RDD[InternalRow],
-    count: ThetaRelation => Unit
-) extends TaskSource
-    with OwnRelation {
-  override def relation(probe: Iterator[InternalRow]): ThetaRelation = get()
-
-  /** Called in a task. */
-  def get(): ThetaRelation = relation.value.get(count)
-
-  /** Keys that can't be evaluated are the query's error. */
-  override def mayHaveAlways: Boolean = false
-
-  override def term(ctx: CodegenContext): String =
-    s"${ctx.addReferenceObj("replicated", this)}.get()"
 }
 
 /** Each task puts its own in the place that the sample has among the references of the code. */

@@ -2,8 +2,6 @@ package thetajoin.driver
 
 import java.io.NotSerializableException
 
-import scala.collection.mutable
-
 import org.apache.spark.SparkException
 
 /**
@@ -15,10 +13,6 @@ final class UnmatchedRows(rows: Int) {
   private val skip = Array.range(0, rows + 1)
   private var failed: Array[Long] = _
   private var firstError: Throwable = _
-  private var left = rows
-  private var lookedAt = rows
-  private var probed = 0L
-  private var nextLook = UnmatchedRows.MinProbed
 
   /** The first unmatched position from `position` on; `until` or more if there is none below it. */
   def next(position: Int, until: Int): Int = {
@@ -33,10 +27,7 @@ final class UnmatchedRows(rows: Int) {
   def isMatched(position: Int): Boolean = skip(position) != position
 
   /** Marks a row that is unmatched. */
-  def mark(position: Int): Unit = {
-    skip(position) = position + 1
-    left -= 1
-  }
+  def mark(position: Int): Unit = skip(position) = position + 1
 
   /** Marks the rows at places of a list. */
   def markListed(positions: Array[Int], from: Int, until: Int): Unit = {
@@ -45,31 +36,6 @@ final class UnmatchedRows(rows: Int) {
       if (!isMatched(positions(i))) mark(positions(i))
       i += 1
     }
-  }
-
-  /**
-   * Asked ahead of each probe row: whether so few rows are unmatched, of those that were when this was last true, that to look at them
-   * alone is worth an index of their own.
-   */
-  def isNarrowed(): Boolean = {
-    probed += 1
-    probed >= nextLook && {
-      nextLook = probed + math.max(UnmatchedRows.MinProbed, lookedAt / 4)
-      val narrowed = left <= lookedAt / 2
-      if (narrowed) lookedAt = left
-      narrowed
-    }
-  }
-
-  /** The unmatched positions below `until`. */
-  def positions(until: Int): Array[Int] = {
-    val found = new mutable.ArrayBuilder.ofInt
-    var p = next(0, until)
-    while (p < until) {
-      found.addOne(p)
-      p = next(p + 1, until)
-    }
-    found.result()
   }
 
   def markRun(from: Int, until: Int): Unit = {
@@ -101,12 +67,6 @@ final class UnmatchedRows(rows: Int) {
       MatchedSlice(matched, held, MatchedSlice.bytesOf(firstError))
     }
   }
-}
-
-private object UnmatchedRows {
-
-  /** For fewer probe rows no index is made. */
-  private val MinProbed = 4096L
 }
 
 /**

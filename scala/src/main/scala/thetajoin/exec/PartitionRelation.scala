@@ -19,24 +19,14 @@ private[exec] final class PartitionRelation(
 ) extends Serializable {
 
   def of(rows: Iterator[InternalRow]): ThetaRelation = {
-    val relation = made(rows)
-    count(relation)
-    relation
-  }
-
-  /** Not counted yet. */
-  def made(rows: Iterator[InternalRow]): ThetaRelation = {
     val memory = TaskMemory.ofRunningTask()
     val relation = build(new PartitionRelation.HeldRows(rows, memory))
     memory.countAsPeak()
     memory.hold(relation.bytes)
-    relation
-  }
-
-  def count(relation: ThetaRelation): Unit = {
     indexRows += relation.store.rows
     indexBytes += relation.bytes
     buildTime += relation.buildNanos
+    relation
   }
 }
 

@@ -12,7 +12,6 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.LongType
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
@@ -97,22 +96,6 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           built,
           choice.spread,
           choice.sortsProbe
-        )
-      case Placement.Replicate =>
-        // A number is told apart in the loop that reads it; other keys cost as much there as in the builder.
-        val isNumber = built.keys.map(_.dataType) == Seq(LongType)
-        val rows =
-          if (built.spec.holdsKeysOnce && !isNumber) right
-          else DistinctKeysExec(built.spec, built.keys, right)
-        ReplicatedThetaJoinExec(
-          left,
-          ReplicatedRowsExec(rows),
-          join.joinType,
-          join.condition,
-          choice.offer.served,
-          choice.offer.probeKeys,
-          probeFilter,
-          built
         )
       case Placement.KeyShuffle(partitions, broadcastLimit) =>
         val keys = DistinctKeysExec(built.spec, built.keys, right)

@@ -27,11 +27,6 @@ object Placement {
   /** One side is broadcast, the other stays where it is. */
   final case class Broadcast(buildSide: BuildSide) extends Placement
 
-  /** The right side is read by each executor, and the left one stays where it is. */
-  case object Replicate extends Placement {
-    override def buildSide: BuildSide = BuildRight
-  }
-
   /** Both sides are partitioned by the equal keys. */
   final case class Shuffle(buildSide: BuildSide) extends Placement
 

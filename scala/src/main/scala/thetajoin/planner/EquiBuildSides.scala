@@ -49,8 +49,7 @@ private[planner] object EquiBuildSides {
     hinted.orElse(sides.find(fits(join, _, conf))) match {
       case Some(BuildLeft) => Right(Seq(Seq(Placement.Broadcast(BuildLeft))))
       case _ if prunesPartitions(join.left) => Left(equiKeys(join))
-      case Some(BuildRight) =>
-        Right(Replication.orBroadcast(join, hinted, conf, Seq(Placement.Broadcast(BuildRight))))
+      case Some(BuildRight) => Right(Seq(Seq(Placement.Broadcast(BuildRight))))
       case None =>
         val ofKeys =
           if (!mayBroadcast(join, conf) || hasBuckets(join)) None else Some(keyShuffle(join, conf))

@@ -28,7 +28,7 @@ private[thetajoin] object FileOfRow {
 
   /** Whether rows come out as they are read: those of a left side that are asked for a match, and move nowhere for it. */
   def isKept(join: Join, placement: Placement): Boolean = placement match {
-    case Placement.Broadcast(BuildRight) | Placement.Replicate =>
+    case Placement.Broadcast(BuildRight) =>
       JoinRole.of(join.joinType, BuildRight).exists(_.probeExistence.isDefined)
     case _ => false
   }

@@ -89,12 +89,7 @@ private final class Planning(join: Join, conf: SQLConf) {
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
     if (ExtractEquiJoinKeys.unapply(join).isDefined)
       EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
-    else BuildSides.choose(join, conf).map { sides =>
-      val broadcasts = sides.map(Placement.Broadcast(_))
-      if (shape.nullAwareKeys.nonEmpty && sides.head == BuildRight)
-        Replication.orBroadcast(join, BuildSides.hinted(join), conf, broadcasts)
-      else Seq(broadcasts)
-    }
+    else BuildSides.choose(join, conf).map(sides => Seq(sides.map(Placement.Broadcast(_))))
 
   private def isFit(placement: Placement): Boolean =
     !FileOfRow.isAskedAbove(join) || FileOfRow.isKept(join, placement)
@@ -164,7 +159,6 @@ private final class Planning(join: Join, conf: SQLConf) {
   private def suits(choice: Choice): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
     case _: Placement.Shuffle => choice.offer.served.size > shape.equiKeys.size
-    case Placement.Replicate => isOfKeys(choice)
     case _: Placement.KeyShuffle => isOfKeys(choice) && choice.offer.spec.isPartitionable
   }
 

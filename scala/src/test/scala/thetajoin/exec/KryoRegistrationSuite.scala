@@ -14,9 +14,9 @@ import com.esotericsoftware.kryo.Kryo
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.contract.JoinIndex
-import thetajoin.driver.{MatchedSlice, ReplicatedRelation}
+import thetajoin.driver.MatchedSlice
 import thetajoin.relation.ThetaRelation
-import thetajoin.{Settings, SharedSession, ThetaJoinKryoRegistrator}
+import thetajoin.{SharedSession, ThetaJoinKryoRegistrator}
 
 /** A session in which Kryo fails on every class that it has not been told of. */
 class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
@@ -122,10 +122,9 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
   test("each kind of index is broadcast, and read as it was written") {
     val kryo = serializer.newInstance()
     val seen = broadcast.flatMap { case (accelerator, sql) =>
-      val plan = withConf(
-        Settings.ReplicateMaxBuildBytes.key -> "0",
-        "spark.sql.codegen.wholeStage" -> "false"
-      )(withClue(sql)(assertSame(sql, accelerator)))
+      val plan = withConf("spark.sql.codegen.wholeStage" -> "false")(
+        withClue(sql)(assertSame(sql, accelerator))
+      )
       val relations = broadcastJoins(plan).map(_.relation().value)
       assert(relations.size == 1, sql)
       relations.foreach(assertReadAsWritten(kryo, _, sql))
@@ -160,11 +159,11 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
       check[BroadcastThetaJoinExec](s"SELECT * $full", "interval")()
       check[BroadcastThetaJoinExec](s"$onKeys SEMI JOIN a ON a.k = b.k AND x > lo", "interval")()
       check[BroadcastThetaJoinExec](s"$onKeys ANTI JOIN a ON x BETWEEN lo AND hi", "interval")()
-      check[ReplicatedThetaJoinExec](
+      check[BroadcastThetaJoinExec](
         "SELECT * FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k)",
         "existence"
       )()
-      check[ReplicatedThetaJoinExec](
+      check[BroadcastThetaJoinExec](
         "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b)",
         "existence"
       )()
@@ -228,7 +227,7 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
           fields(declared).foreach(f => add(f.getType))
         }
       }
-    Seq(classOf[ThetaRelation], classOf[ReplicatedRelation], classOf[MatchedSlice]).foreach(add)
+    Seq(classOf[ThetaRelation], classOf[MatchedSlice]).foreach(add)
     assert(found.contains(classOf[thetajoin.kit.keys.ShortTable]))
     val written = found.filter(c => c.isArray || classes(c))
     assert(written.filter(kryo.getClassResolver.getRegistration(_) == null).toSet == Set.empty)

@@ -34,8 +34,7 @@ object ExistenceAccelerator extends Accelerator {
     classOf[UnequalTest],
     classOf[StaircaseTest],
     classOf[NullAwareSpec],
-    classOf[NullAwareIndex],
-    classOf[NullAwareNumbers]
+    classOf[NullAwareIndex]
   )
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =

@@ -16,8 +16,6 @@ final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {
   override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     new SeenMany(() => KeyMemory.ofKeys(keyTypes))
 
-  override def holdsKeysOnce: Boolean = distinct
-
   override def keyErrors: KeyErrors = KeyErrors.Raised
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {

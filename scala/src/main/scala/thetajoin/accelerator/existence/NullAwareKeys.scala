@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.sql.types.DataType
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
 import thetajoin.contract.{
@@ -37,7 +37,6 @@ final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = fa
   override def isDistinct: Boolean = distinct
   override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     new SeenMany(() => KeyMemory.ofKeys(keyTypes))
-  override def holdsKeysOnce: Boolean = distinct
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)
@@ -67,27 +66,9 @@ private final class NullAwareBuilder(spec: NullAwareSpec, types: Seq[DataType])
 
   override def finish(): OrderedIndex = {
     val grouped = groups.grouped()
-    val keys = groups.groupKeys()
-    val index =
-      if (spec.distinct && areNumbers(keys)) new NullAwareNumbers(spec, words(keys))
-      else
-        new NullAwareIndex(spec, types.map(UnsafeRow.isFixedLength).toArray, keys, grouped.starts)
+    val fixed = types.map(UnsafeRow.isFixedLength).toArray
+    val index = new NullAwareIndex(spec, fixed, groups.groupKeys(), grouped.starts)
     OrderedIndex(index, grouped.order)
-  }
-
-  /** Whether all fit into one array of numbers. */
-  private def areNumbers(keys: RowPages): Boolean =
-    types.forall(_ == LongType) && keys.rows <= Int.MaxValue / types.size
-
-  private def words(keys: RowPages): Array[Long] = {
-    val words = new Array[Long](keys.rows * types.size)
-    val cursor = keys.newCursor()
-    var i = 0
-    while (i < words.length) {
-      words(i) = cursor.at(i / types.size).getLong(i % types.size)
-      i += 1
-    }
-    words
   }
 }
 

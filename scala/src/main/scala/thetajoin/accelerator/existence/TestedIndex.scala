@@ -2,11 +2,21 @@ package thetajoin.accelerator.existence
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.contract.{BatchProber, JoinIndex, KeyBounds, Prober}
+import thetajoin.contract.{
+  BatchProber,
+  JoinIndex,
+  KeyBounds,
+  LongsMembership,
+  Prober,
+  SingleRunProber
+}
 import thetajoin.kit.keys.{Groups, LongTable}
 
 /** An index whose keys are numbers: an equal key, or none, and the values that are tested. */
-sealed abstract class TestedNumbers extends NumbersIndex {
+sealed abstract class TestedNumbers extends JoinIndex with LongsMembership {
+
+  /** The position of a row that matches; -1 if none does. */
+  def find(numbers: Array[Long]): Int
 
   /** The group of an equal key; negative without one. */
   def group(key: Long): Int
@@ -14,21 +24,41 @@ sealed abstract class TestedNumbers extends NumbersIndex {
   /** As [[find]], within a group. */
   def find(group: Int, values: Array[Long]): Int
 
+  final override def contains(numbers: Array[Long]): Boolean = find(numbers) >= 0
   final override def newProber(): Prober = new TestedNumbersProber(this)
 }
 
-private final class TestedNumbersProber(index: TestedNumbers)
-    extends NumbersProber(index)
-    with BatchProber {
-  private val values = new Array[Long](2)
+/** Gives one row that matches, whatever others match. */
+private sealed abstract class TestedProber extends SingleRunProber with BatchProber {
+  private val bounds = new Array[Long](2)
+
+  protected def find(group: Int, values: Array[Long]): Int
+
+  protected final def found(position: Int): Unit =
+    if (position < 0) run(0, 0) else run(position, position + 1)
+
+  final override def probe(group: Int, first: Long, second: Long): Unit = {
+    bounds(0) = first
+    bounds(1) = second
+    found(find(group, bounds))
+  }
+}
+
+private final class TestedNumbersProber(index: TestedNumbers) extends TestedProber {
+  private var numbers = Array.emptyLongArray
 
   override def group(key: Long): Int = index.group(key)
   override def group(keys: InternalRow): Int = group(keys.getLong(0))
+  override protected def find(group: Int, values: Array[Long]): Int = index.find(group, values)
 
-  override def probe(group: Int, first: Long, second: Long): Unit = {
-    values(0) = first
-    values(1) = second
-    found(index.find(group, values))
+  override def probe(row: InternalRow): Unit = {
+    if (numbers.isEmpty) numbers = new Array[Long](row.numFields)
+    var i = 0
+    while (i < numbers.length) {
+      numbers(i) = row.getLong(i)
+      i += 1
+    }
+    found(index.find(numbers))
   }
 }
 
@@ -64,21 +94,14 @@ final class TestedBytes(groups: Groups.OfBytes, test: GroupTest, override val ke
 }
 
 private final class TestedBytesProber(groups: Groups.OfBytes, test: GroupTest)
-    extends OneRowProber
-    with BatchProber {
+    extends TestedProber {
   private val finder = new Groups.Finder(groups)
   private val keys = groups.types.all.size
   private var values = Array.emptyLongArray
-  private val bounds = new Array[Long](2)
 
   override def group(key: Long): Int = throw new UnsupportedOperationException("keys are bytes")
   override def group(row: InternalRow): Int = finder.find(row)
-
-  override def probe(group: Int, first: Long, second: Long): Unit = {
-    bounds(0) = first
-    bounds(1) = second
-    found(test.find(group, bounds, 0))
-  }
+  override protected def find(group: Int, values: Array[Long]): Int = test.find(group, values, 0)
 
   override def probe(row: InternalRow): Unit = {
     val group = finder.find(row)

@@ -1,7 +1,5 @@
 package thetajoin.accelerator.interval
 
-import java.util.Arrays
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
@@ -16,7 +14,6 @@ import thetajoin.contract.{
   OrderedIndex,
   Prober
 }
-import thetajoin.kit.LongOrder
 import thetajoin.kit.keys.{Grouping, Groups, KeyedNumbers, LongTable}
 
 /**
@@ -75,33 +72,21 @@ private[interval] object BothAtLeast {
 
 /**
  * @param pair the bounds of a probe row that the two values are compared with
- * @param places what is given for a position; empty for the position itself
  */
 sealed class BothAtLeast(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
     tree: MaxTree,
-    override val pair: BoundPair,
-    places: Array[Int] = Array.emptyIntArray
+    override val pair: BoundPair
 ) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
 
   override def keyCount: Int = segments.count
 
   override def newProber(): Prober = groups match {
-    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree, pair, places)
-    case _ => new BothAtLeastProber(spec, groups, segments, tree, pair, places) with LongsProber
-  }
-
-  override def only(positions: Array[Int]): Option[JoinIndex] = {
-    val starts = segments.starts.map { start =>
-      val found = Arrays.binarySearch(positions, start)
-      if (found < 0) -(found + 1) else found
-    }
-    val ofSegments = Segments(starts, LongOrder.at(segments.numbers, positions))
-    val ofTree = MaxTree(LongOrder.at(tree.numbers, positions), starts)
-    Some(new BothAtLeast(spec, groups, ofSegments, ofTree, pair, positions))
+    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree, pair)
+    case _ => new BothAtLeastProber(spec, groups, segments, tree, pair) with LongsProber
   }
 
   override def newBatchProber(): Option[Prober with BatchProber] =
@@ -143,17 +128,13 @@ private class BothAtLeastProber(
     groups: Groups,
     segments: Segments,
     tree: MaxTree,
-    pair: BoundPair,
-    places: Array[Int]
+    pair: BoundPair
 ) extends SegmentProber(groups, pair) {
   private val isFirstStrict = spec.isFirstStrict
   private val isSecondStrict = spec.isSecondStrict
   private var cursor = 0
   private var end = 0
   private var least = 0L
-
-  final override def lists: Boolean = places.nonEmpty
-  final override def positions: Array[Int] = places
 
   override protected def none(): Unit = end = cursor
 

@@ -138,10 +138,6 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(candidates(built, row(key, Seq(p, q))).sorted == expected)
           (row(key, Seq(p, q)), expected)
         }
-        val some = built.order.indices.filter(_ % 3 == 1).toArray
-        val few = built.copy(index = sent(built.index.only(some).get))
-        for ((key, expected) <- asked if some.nonEmpty)
-          assert(candidates(few, key).sorted == expected.filter(some.map(built.order(_)).contains))
         assert(inBatches(built, types.size, asked.map(_._1)) == asked.map(_._2))
     }
     assert(lookups(classOf[BothAtLeastOfUnique]))
