@@ -12,20 +12,19 @@ private[planner] final class JoinCost(fewestRows: Double) {
   def apply(choice: Choice): Double = {
     // Build rows without a match are found by a second look at the probe side.
     val looks = if (choice.role.padsBuild) 2 else 1
-    val perCandidate = if (choice.residual.isEmpty) Candidate else Candidate + Residual
     val isDecided = choice.role.oneRowAtMost && choice.residual.isEmpty
-    of(choice.offer.cost, choice.estimate, perCandidate, looks, isDecided)
+    of(choice.offer.cost, choice.estimate, hasResidual = choice.residual.nonEmpty, looks, isDecided)
   }
 
   /** Where each probe row gives all its candidates. */
   def ofPairs(cost: Cost, estimate: Estimate): Double =
-    of(cost, estimate, Candidate, looks = 1, isDecided = false)
+    of(cost, estimate, hasResidual = false, looks = 1, isDecided = false)
 
   /** @param isDecided whether one candidate is enough for a probe row */
   private def of(
       cost: Cost,
       estimate: Estimate,
-      perCandidate: Double,
+      hasResidual: Boolean,
       looks: Int,
       isDecided: Boolean
   ): Double = {
@@ -33,11 +32,15 @@ private[planner] final class JoinCost(fewestRows: Double) {
     val probe = estimate.probeRows.toDouble.max(fewestRows)
     val candidates = if (isDecided) 1.0 else cost.share * build
     build * (Moved + cost.perBuildRow) +
-      looks * probe * (cost.perProbe + candidates * perCandidate) / Cores
+      looks * probe * ofProbeRow(cost, candidates, hasResidual) / Cores
   }
 }
 
 private[planner] object JoinCost {
+
+  /** A look-up and what it finds. */
+  def ofProbeRow(cost: Cost, candidates: Double, hasResidual: Boolean): Double =
+    cost.perProbe + candidates * (if (hasResidual) Candidate + Residual else Candidate)
 
   /** Of small sides it hardly matters what serves them: what leaves few candidates is right for large ones too. */
   val ofAccelerators = new JoinCost(fewestRows = 10000)

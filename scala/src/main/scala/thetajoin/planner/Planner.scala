@@ -193,7 +193,7 @@ private final class Planning(join: Join, conf: SQLConf) {
       ofBuild.map(_.source),
       checked.map(_.source),
       if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
-      else spread(estimate, offer),
+      else spread(estimate, offer, hasResidual = checked.nonEmpty),
       !asRead && sortsProbe(estimate, offer),
       estimate
     )
@@ -208,9 +208,10 @@ private final class Planning(join: Join, conf: SQLConf) {
       mayBe(estimate.probeRows, ManyProbeRows))
   }
 
-  private def spread(estimate: Estimate, offer: Offer): Spread = {
+  private def spread(estimate: Estimate, offer: Offer, hasResidual: Boolean): Spread = {
     val pairs = estimate.probeRows * estimate.buildRows
-    if (estimate.buildRows < ManyRows) Spread.Never
+    val candidates = offer.cost.share * estimate.buildRows.toDouble
+    if (JoinCost.ofProbeRow(offer.cost, candidates, hasResidual) < ToMoveRow) Spread.Never
     else if (offer.served.nonEmpty && estimate.probeRows <= FewProbeRows && pairs >= ManyPairs)
       Spread.Evenly
     else Spread.OverIdleCores
@@ -229,8 +230,8 @@ private final class Planning(join: Join, conf: SQLConf) {
       plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / rowBytes)
   }
 
-  /** Candidates of a probe row from which on moving the row to another core costs less than looking at them. */
-  private val ManyRows: BigInt = BigInt(1000)
+  /** Nanoseconds to bring a probe row to an idle core. Half of the work moves there, if there are two cores. */
+  private val ToMoveRow = 2000.0
 
   /** Of an ordered index, about. */
   private val IndexBytesPerRow = 20L

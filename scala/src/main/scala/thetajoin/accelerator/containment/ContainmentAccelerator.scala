@@ -95,7 +95,7 @@ object ContainmentAccelerator extends Accelerator {
       buildKeys = equal.build :+ key(build),
       probeKeys = equal.probe :+ key(probe),
       spec,
-      cost = Cost(if (equal.sources.isEmpty) 0.02 else 0.01, perProbe = 250, perBuildRow = 400)
+      cost = Cost(if (equal.sources.isEmpty) 0.001 else 0.0005, perProbe = 250, perBuildRow = 400)
     )
   }
 
