@@ -24,14 +24,21 @@ jar, names = sys.argv[1:]
 builder = SparkSession.builder.master("local[2]").config("spark.jars", jar)
 builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
 builder = builder.config("spark.sql.codegen.fallback", "false")
+builder = builder.config("spark.sql.ansi.enabled", "false")  # a sum that overflows wraps around
 spark = thetajoin.configure(builder.config("spark.thetajoin.accelerators", names)).getOrCreate()
-spark.range(300).selectExpr("id - 50 x").createOrReplaceTempView("a")
-spark.range(60).selectExpr("id y").createOrReplaceTempView("b")
+from itertools import product
+
+key = "IF(id % 7 = 6, NULL, concat('key-', id % 5))"
+spark.range(900).selectExpr("CASE id % 50 WHEN 1 THEN NULL WHEN 2 THEN 9223372036854775807 - id ELSE id - 50 END x", f"{key} k").createOrReplaceTempView("a")
+spark.range(160).selectExpr("IF(id % 40 = 3, NULL, id) y", f"{key} m").createOrReplaceTempView("b")
 answers = []
-for kind in ("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI"):
-    for codegen in ("true", "false"):
+kinds = ("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI")
+conditions = ("(a.x + b.y) % 64 = 0", "a.k = b.m AND (a.x + b.y) % 16 = 0")
+least = ("1p", "0")  # sizes of an index from which on probe rows come in batches: never, always
+for kind, condition, codegen, batches in product(kinds, conditions, ("true", "false"), least):
         spark.conf.set("spark.sql.codegen.wholeStage", codegen)
-        sql = f"SELECT * FROM a {kind} JOIN b ON (a.x + b.y) % 97 = 0"
+        spark.conf.set("spark.thetajoin.sortProbe.minIndexBytes", batches)
+        sql = f"SELECT * FROM a {kind} JOIN b ON {condition}"
         rows = []
         for enabled in ("true", "false"):
             spark.conf.set("spark.thetajoin.enabled", enabled)
@@ -39,7 +46,7 @@ for kind in ("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI"):
             rows.append(sorted(map(str, df.collect())))
             plan = df._jdf.queryExecution().executedPlan().toString()
             rows.append("BroadcastThetaJoin residue" in plan)
-        answers.append([kind, codegen, rows[0] == rows[2], len(rows[0]), rows[1], rows[3]])
+        answers.append([f"{kind} {condition} {codegen} {batches}", rows[0] == rows[2], len(rows[0]), rows[1], rows[3]])
 spark.conf.set("spark.thetajoin.enabled", "true")
 spark.conf.set("spark.thetajoin.accelerator.residue.enabled", "false")
 switched_off = thetajoin.explain_joins(spark.sql(sql))[0].accelerator
@@ -73,9 +80,9 @@ def answers(request: pytest.FixtureRequest, tmp_path: Path) -> list[object]:
 @pytest.mark.slow
 def test_every_join_type_runs_on_it(answers: list[object]) -> None:
     runs, switched_off, error = answers
-    assert len(runs) == 12
-    for kind, codegen, same, rows, with_it, without in runs:
-        assert same and rows > 0, (kind, codegen)
-        assert (with_it, without) == (True, False), (kind, codegen)
-    assert switched_off == "nestedloop"
+    assert len(runs) == 48
+    for run, same, rows, with_it, without in runs:
+        assert same and rows > 0, run
+        assert (with_it, without) == (True, False), run
+    assert switched_off == "existence"
     assert "[INVALID_ACCELERATOR]" in error and "example.Missing" in error

@@ -67,7 +67,7 @@ trait BytesProber { this: Prober =>
 }
 
 /** For probers that find one run a key. */
-abstract class SingleRunProber extends Prober {
+trait SingleRunProber extends Prober {
   private var pending = false
 
   protected final def run(from: Int, until: Int): Unit = {

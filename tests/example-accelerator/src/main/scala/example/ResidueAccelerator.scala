@@ -1,86 +1,101 @@
 package example
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.condition.JoinShape
 import thetajoin.contract.{Accelerator, Cost, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
-import thetajoin.kit.{LongOrder, LongsBuilder}
+import thetajoin.kit.keys.{Groups, KeyedNumbers}
+import thetajoin.kit.{EqualKeys, LongsBuilder, SegmentProber, Segments}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * An accelerator of your own, for `(a.x + b.y) % n = 0` with whole numbers of 64 bits and a
- * constant n: a build row is a candidate only of probe rows with the opposite residue.
+ * An accelerator of your own, for `(a.x + b.y) % n = 0` with whole numbers of 64 bits and a power
+ * of two n, also beside equality keys: a build row is a candidate only of probe rows with the same
+ * keys and the opposite residue.
  *
  * {{{
- *   n = 3, b.y:  4 5 7      by residue: 1 -> {4, 7}, 2 -> {5}      a.x = 8 has residue 2, looks up 1
+ *   n = 4, b.y:  4 5 9      by residue: 0 -> {4}, 1 -> {5, 9}      a.x = 7 asks for residue 1
  * }}}
  *
- * The sum may overflow, which raises an error or wraps around, so that the condition is checked
- * again on candidates: it is served, but not exactly. Rows are stored by residue, hence the
- * candidates of a key are one run.
+ * The sum may overflow. If it wraps around, it does so by 2^64, which n divides, and no match is
+ * missed. If it raises an error, only the condition itself can do that, so it is checked again on
+ * candidates: it is served, but not exactly. Rows are stored by keys and residue, hence the
+ * candidates of a probe row are one run.
  */
 final class ResidueAccelerator extends Accelerator {
   override val id: String = "residue"
   override val summary: String = "(a + b) % n = 0: build rows are grouped by residue."
 
-  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+  override def offer(request: JoinRequest): Either[Reason, Offer] =
+    for {
+      equal <- EqualKeys.of(request.shape, request.buildSide)
+      sum <- request.shape.conjuncts.flatMap(c => DividedSum.of(c.source, request)).headOption
+        .toRight(ReasonCode.NoComparison("(a + b) % n = 0 between columns of both sides"))
+    } yield Offer(
+      served = equal.sources :+ sum.source,
+      exact = if (equal.canFail) Nil else equal.sources,
+      buildKeys = equal.build :+ sum.build,
+      probeKeys = equal.probe :+ sum.probe,
+      spec = ResidueSpec(equal.build.size, sum.n),
+      cost = Cost(share = 1.0 / sum.n, perProbe = 50, perBuildRow = 100)
+    )
+}
+
+/** `(build + probe) % n = 0`. */
+private final case class DividedSum(source: Expression, build: Expression, probe: Expression, n: Long)
+
+private object DividedSum {
+  def of(e: Expression, request: JoinRequest): Option[DividedSum] = {
     val (build, probe) = (AttributeSet(request.build), AttributeSet(request.probe))
-    request.shape.conjuncts
-      .map(_.source)
-      .collectFirst { case served @ SumDivisible(x: Attribute, y: Attribute, n) =>
-        if (build.contains(x) && probe.contains(y)) Some((served, x, y, n))
-        else if (build.contains(y) && probe.contains(x)) Some((served, y, x, n))
+    e match {
+      case EqualTo(Remainder(Add(x: Attribute, y: Attribute, _), Literal(n: Long, LongType), _), Literal(0L, LongType))
+          if n > 0 && java.lang.Long.bitCount(n) == 1 && x.dataType == LongType =>
+        if (build.contains(x) && probe.contains(y)) Some(DividedSum(e, x, y, n))
+        else if (build.contains(y) && probe.contains(x)) Some(DividedSum(e, y, x, n))
         else None
-      }
-      .flatten
-      .map { case (served, ofBuild, ofProbe, n) =>
-        Offer(Seq(served), Nil, Seq(ofBuild), Seq(ofProbe), ResidueSpec(n), Cost(share = 1.0 / n, perProbe = 50, perBuildRow = 100))
-      }
-      .toRight(ReasonCode.NoComparison("(a + b) % n = 0 between columns of both sides"))
+      case _ => None
+    }
   }
 }
 
-/** Matches `(x + y) % n = 0`. */
-private object SumDivisible {
-  def unapply(e: Expression): Option[(Expression, Expression, Long)] = e match {
-    case EqualTo(Remainder(Add(x, y, _), Literal(n: Long, LongType), _), Literal(0L, LongType))
-        if n > 0 && x.dataType == LongType =>
-      Some((x, y, n))
-    case _ => None
-  }
+/** A key row has the keys that must be equal, then a number, by which batches of probe rows are sorted where that pays. */
+final case class ResidueSpec(equal: Int, n: Long) extends IndexSpec {
+  override def bounds: Int = 1
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new ResidueBuilder(keyTypes.take(equal), n)
 }
 
-final case class ResidueSpec(n: Long) extends IndexSpec {
-  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = new ResidueBuilder(n)
-}
-
-private final class ResidueBuilder(n: Long) extends IndexBuilder {
+private final class ResidueBuilder(equal: Seq[DataType], n: Long) extends IndexBuilder {
+  private val rows = new KeyedNumbers(equal, values = 0)
   private val residues = new LongsBuilder
 
-  override def add(keys: InternalRow): Unit = residues.add(Math.floorMod(keys.getLong(0), n))
+  override def add(keys: InternalRow): Unit = {
+    rows.add(keys)
+    residues.add(Math.floorMod(keys.getLong(equal.size), n))
+  }
 
   override def finish(): OrderedIndex = {
-    val order = LongOrder.ascending(residues.array, residues.length)
-    val starts = mutable.Map.empty[Long, (Int, Int)]
-    residues.inOrder(order).zipWithIndex.foreach { case (residue, position) =>
-      val (from, _) = starts.getOrElse(residue, (position, position))
-      starts(residue) = (from, position + 1)
-    }
-    OrderedIndex(new ResidueIndex(n, starts.toMap), order)
+    val sorted = rows.sortedBy(residues)
+    val segments = Segments(sorted.starts, residues.inOrder(sorted.order))
+    OrderedIndex(new ResidueIndex(n, rows.groups, segments), sorted.order)
   }
 }
 
-final class ResidueIndex(n: Long, runs: Map[Long, (Int, Int)]) extends JoinIndex {
-  override def bytes: Long = 48L * runs.size
-  override def newProber(): Prober = new SingleRunProber {
-    override def probe(keys: InternalRow): Unit = {
-      val opposite = Math.floorMod(-Math.floorMod(keys.getLong(0), n), n)
-      val (from, until) = runs.getOrElse(opposite, (0, 0))
-      run(from, until)
-    }
+/** @param residues a segment of sorted residues for each group of equal keys */
+final class ResidueIndex(n: Long, groups: Groups, residues: Segments) extends JoinIndex {
+  override def bytes: Long = groups.bytes + residues.bytes
+  override def keyCount: Int = residues.count
+  override def newProber(): Prober = new ResidueProber(n, groups, residues)
+}
+
+private final class ResidueProber(n: Long, groups: Groups, residues: Segments)
+    extends SegmentProber(groups)
+    with SingleRunProber {
+  override protected def none(): Unit = run(0, 0)
+
+  override def probe(group: Int, number: Long, unused: Long): Unit = {
+    val opposite = Math.floorMod(-Math.floorMod(number, n), n)
+    run(residues.firstAtLeast(group, opposite), residues.firstAbove(group, opposite))
   }
 }

@@ -74,7 +74,7 @@ private final class BestPairBuilder(spec: BestPairSpec, types: Seq[DataType]) ex
     val groups = rows.grouped()
     val columns = Array.tabulate(spec.bounds)(rows.column(_).array)
     val pair = new PairSample(columns, groups, spec).best
-    BothAtLeast.ofColumns(spec.of(pair), rows, rows.sortedBy(pair.first, groups), pair)
+    BothAtLeast.ofColumns(spec.of(pair), rows, rows.sortedBy(rows.column(pair.first), groups), pair)
   }
 }
 

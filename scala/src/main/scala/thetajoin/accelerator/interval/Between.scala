@@ -10,9 +10,11 @@ import thetajoin.contract.{
   LongsLookup,
   LongsProber,
   OrderedIndex,
-  Prober
+  Prober,
+  SingleRunProber
 }
 import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
+import thetajoin.kit.{SegmentProber, Segments}
 
 /**
  * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a probe key row
@@ -37,7 +39,7 @@ private final class BetweenBuilder(spec: BetweenSpec, types: Seq[DataType]) exte
   override def add(row: InternalRow): Unit = rows.add(row)
 
   override def finish(): OrderedIndex = {
-    val sorted = rows.sortedBy(0)
+    val sorted = rows.sortedBy(rows.column(0))
     val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
     val index = rows.groups match {
       case Groups.OfNumbers(table) if segments.areSingleRows =>
@@ -80,14 +82,14 @@ final class BetweenOfUnique(spec: BetweenSpec, table: LongTable, segments: Segme
 }
 
 private class BetweenProber(spec: BetweenSpec, groups: Groups, segments: Segments)
-    extends SegmentProber(groups) {
+    extends SegmentProber(groups)
+    with SingleRunProber {
   private val hasLower = spec.lower.isDefined
   private val hasUpper = spec.upper.isDefined
   private val isLowerStrict = spec.lower.contains(true)
   private val isUpperStrict = spec.upper.contains(true)
-  private var pending = false
 
-  override protected def none(): Unit = pending = false
+  override protected def none(): Unit = run(0, 0)
 
   override def probe(segment: Int, first: Long, second: Long): Unit = {
     val upper = if (hasLower) second else first
@@ -99,14 +101,6 @@ private class BetweenProber(spec: BetweenSpec, groups: Groups, segments: Segment
       if (!hasUpper) segments.end(segment)
       else if (isUpperStrict) segments.firstAtLeast(segment, upper)
       else segments.firstAbove(segment, upper)
-    pending = from < until
-    runFrom = from
-    runUntil = until
-  }
-
-  final override def next(): Boolean = {
-    val found = pending
-    pending = false
-    found
+    run(from, until)
   }
 }

@@ -15,6 +15,7 @@ import thetajoin.contract.{
   Prober
 }
 import thetajoin.kit.keys.{Grouping, Groups, KeyedNumbers, LongTable}
+import thetajoin.kit.{SegmentProber, Segments}
 
 /**
  * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without equality where
@@ -47,7 +48,7 @@ private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataTyp
   override def add(row: InternalRow): Unit = rows.add(row)
 
   override def finish(): OrderedIndex =
-    BothAtLeast.ofColumns(spec, rows, rows.sortedBy(0), BoundPair.FirstTwo)
+    BothAtLeast.ofColumns(spec, rows, rows.sortedBy(rows.column(0)), BoundPair.FirstTwo)
 }
 
 private[interval] object BothAtLeast {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import thetajoin.accelerator.existence.TestedComparisons
 import thetajoin.condition.JoinShape
 import thetajoin.contract.{Accelerator, Cost, IndexSpec, JoinRequest, Need, Offer}
-import thetajoin.kit.{Bound, EqualKeys}
+import thetajoin.kit.{Bound, EqualKeys, Segments}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**

@@ -3,8 +3,8 @@ package thetajoin.accelerator.interval
 import java.util.Arrays
 
 import thetajoin.contract.BoundPair
-import thetajoin.kit.LongOrder
 import thetajoin.kit.keys.Groups
+import thetajoin.kit.{LongOrder, SegmentProber, Segments}
 
 /**
  * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list; for the next point those are

@@ -70,10 +70,10 @@ final class KeyedNumbers(types: Seq[DataType], values: Int) {
   /** After [[grouped]]. */
   def groups: Groups = grouping.groups
 
-  /** The rows of each group, which [[grouped]] gives, in ascending order of a column. */
-  def sortedBy(i: Int, ofKeys: => Grouping = grouped()): Grouping = {
-    val rows = columns(i).length
-    val order = LongOrder.ascending(columns(i).array, rows)
+  /** The rows of each group, which [[grouped]] gives, in ascending order of a number that each row has. */
+  def sortedBy(numbers: LongsBuilder, ofKeys: => Grouping = grouped()): Grouping = {
+    val rows = numbers.length
+    val order = LongOrder.ascending(numbers.array, rows)
     if (types.isEmpty) Grouping(Array(0, rows), order) else ofKeys.sortedBy(order)
   }
 }

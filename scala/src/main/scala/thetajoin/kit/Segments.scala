@@ -1,10 +1,9 @@
-package thetajoin.accelerator.interval
+package thetajoin.kit
 
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.contract.{BatchProber, BoundPair, Prober}
 import thetajoin.kit.keys.{Groups, LongTable}
-import thetajoin.kit.{Directory, LongOrder}
 
 /**
  * Sorted numbers by position, in segments: one for each group of rows with equal keys, or one of all rows.
@@ -12,7 +11,7 @@ import thetajoin.kit.{Directory, LongOrder}
  * @param starts where each segment starts; the end of the last too
  * @param directories of the segments for which a plain search would take long, else null; empty if there are none
  */
-private[thetajoin] final class Segments(
+final class Segments private (
     val starts: Array[Int],
     val numbers: Array[Long],
     directories: Array[Directory]
@@ -38,11 +37,12 @@ private[thetajoin] final class Segments(
     if (number == Long.MaxValue) end(segment) else firstAtLeast(segment, number + 1)
 }
 
-private[interval] object Segments {
+object Segments {
 
   /** From so many rows on a directory takes less time than a search of all of them. */
   private val ManyRows = 64
 
+  /** @param starts where each segment starts in the numbers, and the end of the last */
   def apply(starts: Array[Int], numbers: Array[Long]): Segments = {
     val count = starts.length - 1
     val directories = new Array[Directory](count)
@@ -59,8 +59,13 @@ private[interval] object Segments {
   }
 }
 
-/** Finds the segment of a probe row; what its candidates there are is up to the index. */
-private[interval] abstract class SegmentProber(
+/**
+ * Finds the segment of a probe row, alone or in a batch. What its candidates there are is up to the index.
+ *
+ * @param groups finds a segment by the keys that must be equal, which come first in a key row
+ * @param pair which of the numbers after them the index compares
+ */
+abstract class SegmentProber(
     groups: Groups,
     pair: BoundPair = BoundPair.FirstTwo
 ) extends Prober
