@@ -15,7 +15,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range bench-containment clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range bench-containment bench-tpc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -114,6 +114,9 @@ bench-range: .venv/.complete ## points in intervals, overlaps, bands and inequal
 bench-containment: .venv/.complete ## joins by array elements and ORs, as plain SQL and as best rewritten
 	$(PYTHON) -m benchmarks containment $(ARGS)
 
+bench-tpc: .venv/.complete build/tpc/.complete ## all queries of TPC-H and TPC-DS with the extension off and on
+	$(PYTHON) -m benchmarks.tpc $(ARGS)
+
 clean: ## remove what was built, but not the environments
 	rm -rf target project/target project/project build dist python/src/thetajoin/jars
 
@@ -128,6 +131,11 @@ $(JAR): $(SCALA) | .venv/.tools
 .venv-%/.complete: requirements/spark.txt
 	python3 -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check pyspark==$* -r $<
+	@touch $@
+
+build/tpc/.complete: requirements/tpc.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 $(EXAMPLE_JAR): $(JAR) $(shell find tests/example-accelerator/src -type f)

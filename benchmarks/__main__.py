@@ -50,7 +50,7 @@ def main() -> int:
     settings = Settings(options.runs, options.limit, THREADS)
     queries = [query for query in suite.queries if query.name in options.only]
     engines = [KEYS[key] for key in options.engines]
-    facts = report.machine_facts(suite)
+    facts = report.machine_facts(suite.engines)
     _write_tables(queries)
     results = _measure(queries, engines, settings)
     print("\n".join(["", *report.tables(suite, results)]))

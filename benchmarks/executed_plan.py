@@ -87,6 +87,19 @@ def executed_join(plan: Any, joins: int = 1) -> ExecutedJoin:
     return ExecutedJoin(join.simpleString(100).strip(), _metrics(join), left * right, broadcast)
 
 
+def theta_joins(plan: Any) -> Iterator[str]:
+    """Node and accelerator of each join of ours in a whole plan; a reused part counts once."""
+    if plan.getClass().getSimpleName() in ("ReusedExchangeExec", "ReusedSubqueryExec"):
+        return
+    name, accelerator = f"{plan.simpleString(1)} -".replace(",", " ").split()[:2]
+    if name in THETA_JOIN:
+        yield f"{name} {accelerator}"
+    subqueries = plan.subqueries()
+    inner = [subqueries.apply(position) for position in range(subqueries.size())]
+    for node in (*_children(plan), *inner):
+        yield from theta_joins(node)
+
+
 def _is_join(node: Any) -> bool:
     return any(word in node.nodeName() for word in ("Join", "CartesianProduct"))
 

@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import statistics
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -99,10 +100,10 @@ class Settings:
     threads: int
 
 
-def machine_facts(suite: Suite) -> dict[str, str]:
+def machine_facts(engines: Sequence[str]) -> dict[str, str]:
     """What a reader needs to judge the numbers."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    packages = [PACKAGES[engine] for engine in suite.engines if engine in PACKAGES]
+    packages = [PACKAGES[engine] for engine in engines if engine in PACKAGES]
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "memory": f"{memory:.0f} GiB",

@@ -77,8 +77,8 @@ class SparkRunner(Runner):
         return self._spark.sql(query.sql_of(ON if self._enabled else OFF))
 
 
-def start(threads: int) -> dict[str, Runner]:
-    """The engines by name, over one warm session."""
+def session(threads: int) -> SparkSession:
+    """A session with the extension."""
     builder = SparkSession.builder.master(f"local[{threads}]").appName("thetajoin benchmark")
     settings = {
         "spark.driver.memory": "4g",
@@ -89,7 +89,12 @@ def start(threads: int) -> dict[str, Runner]:
     }
     for key, value in settings.items():
         builder = builder.config(key, value)
-    spark = thetajoin.configure(builder).getOrCreate()
+    return thetajoin.configure(builder).getOrCreate()
+
+
+def start(threads: int) -> dict[str, Runner]:
+    """The engines by name, over one warm session."""
+    spark = session(threads)
     executions = Executions(spark)
     runners: dict[str, Runner] = {
         OFF: SparkRunner(spark, executions, enabled=False),
