@@ -124,7 +124,7 @@ def _measure(engines: Engines, query: TpcQuery, rounds: int) -> Result:
                 result.errors[mode] = str(error).strip().partition("\n")[0]
                 continue
             if mode == ON:
-                result.joins = joins
+                result.joins = dict(joins)
             elif joins:
                 raise RuntimeError(f"{query.name}: thetajoin is off, but ran {joins}")
             expected = rows if expected is None else expected

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from math import inf, sqrt
 from pathlib import Path
-from statistics import geometric_mean, median
+from statistics import geometric_mean, median, variance
 from typing import Any
 
 from benchmarks.queries import OFF, ON
@@ -43,10 +44,15 @@ class Result:
         return median(self.seconds[ON]) / median(self.seconds[OFF])
 
     @property
+    def noise(self) -> float:
+        """Twice the standard error of the difference between on and off."""
+        off, on = self.seconds[OFF], self.seconds[ON]
+        return inf if len(on) < 2 else 2 * sqrt((variance(off) + variance(on)) / len(on))
+
+    @property
     def slower(self) -> bool:
         """Whether it is slower with thetajoin, beyond noise."""
-        noise = max(max(seconds) - min(seconds) for seconds in self.seconds.values())
-        return median(self.seconds[ON]) > NOISE * median(self.seconds[OFF]) + noise
+        return median(self.seconds[ON]) > NOISE * median(self.seconds[OFF]) + self.noise
 
     @property
     def wrong(self) -> bool:
@@ -83,8 +89,8 @@ def markdown(results: list[Result], settings: dict[str, Any], facts: dict[str, s
         "",
         f"## With a join of thetajoin: {len(joined)}",
         "",
-        "| query | joins | rows | off | on | on / off |",
-        "| --- | --- | ---: | ---: | ---: | ---: |",
+        "| query | joins | rows | off | on | noise | on / off |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
         *(f"| {' | '.join(_cells(result))} |" for result in joined),
         "",
         _together(joined),
@@ -95,10 +101,10 @@ def markdown(results: list[Result], settings: dict[str, Any], facts: dict[str, s
         "",
         "## Slower with thetajoin",
         "",
-        f"{_list(map(_times, (result for result in ran if result.slower)))}.",
+        f"{_list(_times(result) for result in ran if result.slower)}.",
         "",
-        f"These are slower by more than {NOISE - 1:.0%} and the noise. The noise of a query is the "
-        "time between its fastest and its slowest round, off or on, whichever is longer.",
+        f"These are slower by more than {NOISE - 1:.0%} and the noise. The noise of a query is "
+        "twice the standard error of its difference on - off, from the spread of its rounds.",
         "",
         "## Failing",
         "",
@@ -116,8 +122,8 @@ def line(result: Result) -> str:
     """A query in a line, as soon as it is done."""
     if result.errors:
         return f"{result.name}  " + "  ".join(f"{m}: {e}" for m, e in result.errors.items())
-    _, joins, rows, off, on, ratio = _cells(result)
-    figures = (f"off {off} s", f"on {on} s", f"on / off {ratio}", f"{rows} rows")
+    _, joins, rows, off, on, noise, ratio = _cells(result)
+    figures = (f"off {off} s", f"on {on} s", f"noise {noise} s", ratio, f"{rows} rows")
     answers = (f"{engine} {verdict}" for engine, verdict in result.answers.items())
     return "  ".join((f"{result.name:<5}", *figures, *answers, joins)).rstrip()
 
@@ -138,8 +144,9 @@ def _agreement(results: list[Result], engine: str) -> str:
 
 def _cells(result: Result) -> Iterable[str]:
     joins = (join if number == 1 else f"{number} x {join}" for join, number in result.joins.items())
-    seconds = (f"{median(result.seconds[mode]):.2f}" for mode in (OFF, ON))
-    return result.title, ", ".join(joins), str(result.rows), *seconds, f"{result.ratio:.2f}"
+    off, on = (median(result.seconds[mode]) for mode in (OFF, ON))
+    figures = (f"{figure:.2f}" for figure in (off, on, result.noise, result.ratio))
+    return result.title, ", ".join(joins), str(result.rows), *figures
 
 
 def _together(results: list[Result]) -> str:
@@ -151,13 +158,13 @@ def _together(results: list[Result]) -> str:
     worst = sorted(results, key=lambda result: result.ratio)[:-4:-1]
     return (
         f"Geometric mean of on / off: {mean:.2f}. All together: off {off:.1f} s, on {on:.1f} s. "
-        f"The worst: {_list(map(_times, worst))}."
+        f"The worst: {_list(_times(result) for result in worst)}."
     )
 
 
 def _times(result: Result) -> str:
-    off, on = (median(result.seconds[mode]) for mode in (OFF, ON))
-    return f"{result.title} ({off:.2f} s, {on:.2f} s, {result.ratio:.2f})"
+    title, _, _, off, on, noise, ratio = _cells(result)
+    return f"{title} (off {off} s, on {on} s, noise {noise} s, {ratio})"
 
 
 def _list(words: Iterable[str]) -> str:

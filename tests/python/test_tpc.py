@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from benchmarks.queries import OFF, ON
 from benchmarks.tpc.answers import Row, same
 from benchmarks.tpc.queries import TpcQuery, unlimited
-from benchmarks.tpc.report import DIFFERENT, DUCKDB, EQUAL, TIES, Result, markdown
+from benchmarks.tpc.report import DIFFERENT, DUCKDB, EQUAL, TIES, Result, write
 
 SETTINGS = {"scale": 1.0, "rounds": 3, "threads": 2}
 
@@ -42,12 +44,14 @@ def test_a_text_is_translated_and_its_last_limit_taken_off() -> None:
 
 def test_slower_is_more_than_five_per_cent_and_the_noise() -> None:
     off = [1.0, 1.1, 1.2]
-    assert Result("h:1", seconds={OFF: off, ON: [1.4, 1.4, 1.4]}).slower
-    assert not Result("h:1", seconds={OFF: off, ON: [1.3, 1.3, 1.3]}).slower
-    assert not Result("h:1", seconds={OFF: off, ON: [1.2, 1.4, 1.6]}).slower
+    assert Result("h:1", seconds={OFF: off, ON: [1.3, 1.3, 1.3]}).slower
+    assert not Result("h:1", seconds={OFF: off, ON: [1.15, 1.15, 1.15]}).slower
+    assert not Result("h:1", seconds={OFF: off, ON: [1.0, 1.3, 1.6]}).slower
+    assert Result("h:1", seconds={OFF: 9 * off, ON: 9 * [1.0, 1.3, 1.6]}).slower
+    assert not Result("h:1", seconds={OFF: [1.0], ON: [2.0]}).slower
 
 
-def test_the_page_has_every_query() -> None:
+def test_the_page_has_every_query(tmp_path: Path) -> None:
     seconds = {OFF: [2.0, 2.0, 2.0], ON: [1.0, 1.0, 1.0]}
     answers = {ON: EQUAL, DUCKDB: TIES}
     joins = {"BroadcastThetaJoin existence": 2}
@@ -57,8 +61,11 @@ def test_the_page_has_every_query() -> None:
         Result("ds:2", errors={OFF: "[DIVIDE_BY_ZERO]", ON: "[DIVIDE_BY_ZERO]"}),
         Result("ds:3", errors={ON: "[INTERNAL_ERROR]"}),
     ]
-    page = markdown(results, SETTINGS, {"memory": "1 GiB"})
-    assert "| TPC-H 21 | 2 x BroadcastThetaJoin existence | 5 | 2.00 | 1.00 | 0.50 |" in page
+    write(results, SETTINGS, {"memory": "1 GiB"}, tmp_path)
+    raw = json.loads((tmp_path / "tpc.json").read_text())["results"]
+    assert [Result(**result) for result in raw] == results
+    page = (tmp_path / "tpc.md").read_text()
+    assert "| TPC-H 21 | 2 x BroadcastThetaJoin existence | 5 | 2.00 | 1.00 | 0.00 | 0.50 |" in page
     assert "Other rows: TPC-DS 1." in page
     assert "cuts through ties: TPC-H 21." in page
     assert f"- TPC-DS 2, {OFF}: `[DIVIDE_BY_ZERO]`\n- TPC-DS 2, {ON}" in page
