@@ -79,7 +79,9 @@ private final class Planning(join: Join, conf: SQLConf) {
       val fit = tiers.map(_.filter(isFit)).filter(_.nonEmpty)
       val chosen = fit.to(LazyList).flatMap(cheapest).headOption
       (chosen, fit) match {
-        case (Some(choice), _) => Decision(Right(choice), answersOf(choice.buildSide).refused)
+        case (Some(choice), _) =>
+          val refused = answersOf(choice.buildSide).refused
+          Decision(fewRows(choice).toLeft(choice), refused)
         case (None, Nil) => Decision(Left(ReasonCode.FileOfRow()))
         case (None, _) => none(answersOf(fit.last.head.buildSide))
       }
@@ -90,6 +92,16 @@ private final class Planning(join: Join, conf: SQLConf) {
     if (ExtractEquiJoinKeys.unapply(join).isDefined)
       EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
     else BuildSides.choose(join, conf).map(sides => Seq(sides.map(Placement.Broadcast(_))))
+
+  /** Where Spark has a join on equality keys, so few build rows that it does better. */
+  private def fewRows(choice: Choice): Option[Reason] = {
+    val least = Settings.EquiKeysMinBuildRows.in(conf)
+    val isSparks = shape.equiKeys.nonEmpty && !choice.role.isExistence &&
+      !hints.exists(_.forces) && BuildSides.broadcastAlready(join).isEmpty
+    if (isSparks && choice.estimate.buildRows < least)
+      Some(ReasonCode.FewBuildRows(s"${choice.estimate.buildRows} rows by estimate, least $least"))
+    else None
+  }
 
   private def isFit(placement: Placement): Boolean =
     !FileOfRow.isAskedAbove(join) || FileOfRow.isKept(join, placement)
