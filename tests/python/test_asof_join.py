@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import thetajoin
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import lit
 
 START = datetime(2024, 2, 29, 23, 59)
 
@@ -47,7 +46,7 @@ def test_columns_compared_come_out_once(trades: DataFrame, quotes: DataFrame) ->
         ({"direction": "nearest"}, [(1, 10), (2, 20), (3, 30), (4, None)]),
         ({"how": "inner"}, [(1, 10), (2, 20)]),
         ({"tolerance": timedelta(seconds=30)}, [(1, None), (2, 20), (3, None), (4, None)]),
-        ({"tolerance": lit(timedelta(minutes=1))}, [(1, 10), (2, 20), (3, None), (4, None)]),
+        ({"tolerance": timedelta(minutes=1)}, [(1, 10), (2, 20), (3, None), (4, None)]),
         (
             {"tolerance": timedelta(minutes=1), "allow_exact_matches": False},
             [(1, None), (2, 20), (3, None), (4, None)],

@@ -32,7 +32,10 @@ CASES = list(product(("backward", "forward", "nearest"), ("inner", "left"), (Tru
 
 @pytest.fixture
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    yield spark.newSession()
+    session = spark.newSession()
+    # Rows that come from Python have no size that Spark knows.
+    session.conf.set("spark.sql.defaultSizeInBytes", "1000")
+    yield session
 
 
 def table(rng: random.Random, rows: int, value: Callable[[int], Any]) -> list[Row]:
@@ -175,7 +178,7 @@ def test_without_its_accelerator_the_heap_finds_it(
 def test_a_rank_of_both_sides_is_no_order_of_the_index(
     small: tuple[DataFrame, DataFrame], session: SparkSession
 ) -> None:
-    joined = as_of(*small, False, how="inner", direction="nearest", tolerance=lit(100))
+    joined = as_of(*small, False, how="inner", direction="nearest")
     assert sorted(map(tuple, joined.select("id", "no").collect())) == [(1, 10), (2, 20), (3, 20)]
     session.conf.set("spark.thetajoin.enabled", "true")
     (report,) = thetajoin.explain_joins(joined)

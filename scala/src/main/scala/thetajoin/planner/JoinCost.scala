@@ -13,7 +13,7 @@ private[planner] final class JoinCost(fewestRows: Double) {
     // Build rows without a match are found by a second look at the probe side.
     val looks = if (choice.role.padsBuild) 2 else 1
     val isFirst = choice.ranking.isDefined && choice.offer.isRanked
-    val isDecided = (choice.role.oneRowAtMost || isFirst) && choice.residual.isEmpty
+    val isDecided = isFirst || choice.role.oneRowAtMost && choice.residual.isEmpty
     of(choice.offer.cost, choice.estimate, hasResidual = choice.residual.nonEmpty, looks, isDecided)
   }
 

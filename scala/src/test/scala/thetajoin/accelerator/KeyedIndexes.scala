@@ -5,7 +5,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -16,17 +16,17 @@ import thetajoin.contract.{IndexSpec, JoinIndex, LongsLookup, LongsProber, Order
 
 /** Generated rows of an index over equal keys and numbers, and what it finds, asked in all the ways in which it can be. */
 trait KeyedIndexes { this: Assertions =>
-  protected val anyLong = Gen.frequency(
+  protected val anyLong: Gen[Long] = Gen.frequency(
     6 -> Gen.choose(-9L, 9L),
     2 -> Gen.choose(0L, 100000L),
     1 -> Gen.oneOf(Long.MinValue, Long.MinValue + 1, -1L, 0L, Long.MaxValue - 1, Long.MaxValue),
     1 -> Gen.long
   )
-  protected val pairs = Gen.zip(anyLong, anyLong)
-  protected val flags = Gen.oneOf(true, false)
+  protected val pairs: Gen[(Long, Long)] = Gen.zip(anyLong, anyLong)
+  protected val flags: Gen[Boolean] = Gen.oneOf(true, false)
 
   /** Equal keys beside the numbers: none, a number, or strings; a key of a row is one of few. */
-  protected val keyTypes =
+  protected val keyTypes: Gen[Seq[DataType]] =
     Gen.oneOf(
       Nil,
       Seq(LongType),
@@ -46,13 +46,17 @@ trait KeyedIndexes { this: Assertions =>
     case _ => UTF8String.fromString("key-number-" + key)
   }
 
-  protected def rows(types: Seq[DataType], numbers: Int) = {
+  protected def rows(types: Seq[DataType], numbers: Int): (Int, Seq[Long]) => UnsafeRow = {
     val toUnsafe = UnsafeProjection.create((types ++ Seq.fill(numbers)(LongType)).toArray)
     (key: Int, values: Seq[Long]) =>
       toUnsafe(InternalRow(keyValues(types, key) ++ values: _*)).copy()
   }
 
-  protected def build(spec: IndexSpec, types: Seq[DataType], keyed: Seq[InternalRow]) = {
+  protected def build(
+      spec: IndexSpec,
+      types: Seq[DataType],
+      keyed: Seq[InternalRow]
+  ): OrderedIndex = {
     val builder = spec.newBuilder(types)
     keyed.foreach(builder.add)
     val built = builder.finish()
@@ -92,7 +96,7 @@ trait KeyedIndexes { this: Assertions =>
   }
 
   /** Of what classes indexes were that gave a candidate by one call. */
-  protected val lookups = mutable.Set.empty[Class[_]]
+  protected val lookups: mutable.Set[Class[_]] = mutable.Set.empty[Class[_]]
 
   /** The same asked in two steps, of one prober for keys that come in this order. */
   protected def inBatches(
