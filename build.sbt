@@ -74,6 +74,7 @@ lazy val root = (project in file("."))
     Compile / scalaSource := baseDirectory.value / "scala/src/main/scala",
     Compile / javaSource := baseDirectory.value / "scala/src/main/java",
     Test / scalaSource := baseDirectory.value / "scala/src/test/scala",
+    Test / javaSource := baseDirectory.value / "scala/src/test/java",
     Test / resourceDirectory := baseDirectory.value / "scala/src/test/resources",
     Compile / packageBin / artifactPath := target.value / "scala-2.13/thetajoin.jar",
     compileOrder := CompileOrder.JavaThenScala,

@@ -30,6 +30,7 @@ def shared_session() -> SparkSession:
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
         "spark.local.dir": scratch,
         "spark.log.level": "OFF",
+        "spark.thetajoin.equiKeys.minBuildRows": "0",
         **STATIC,
     }
     for key, value in settings.items():

@@ -15,6 +15,7 @@ Set a session up, write plain SQL, and look at what became of its joins:
 """
 
 from thetajoin import settings
+from thetajoin._asof import asof_join
 from thetajoin._diagnosis import JoinReport, explain_joins
 from thetajoin._session import KRYO_REGISTRATOR, configure, jar_path
 from thetajoin.errors import (
@@ -37,6 +38,7 @@ __all__ = [
     "RemoteBuilderWarning",
     "SettingsReplacedWarning",
     "ThetaJoinError",
+    "asof_join",
     "configure",
     "explain_joins",
     "jar_path",

@@ -8,11 +8,13 @@ __all__ = [
     "ACCELERATOR_CONTAINMENT_ENABLED",
     "ACCELERATOR_EXISTENCE_ENABLED",
     "ACCELERATOR_INTERVAL_ENABLED",
+    "ACCELERATOR_NEAREST_ENABLED",
     "ACCELERATOR_NESTEDLOOP_ENABLED",
     "ACCELERATOR_PIECEWISE_ENABLED",
     "ACCELERATOR_WILDCARD_ENABLED",
     "BROADCAST_MAX_BYTES",
     "ENABLED",
+    "EQUI_KEYS_MIN_BUILD_ROWS",
     "SHUFFLE_MAX_PARTITION_BYTES",
     "SORT_PROBE_MIN_INDEX_BYTES",
 ]
@@ -52,6 +54,13 @@ around a defect.
 Default: ``true``. Since 0.1.0.
 """
 
+ACCELERATOR_NEAREST_ENABLED: Final = "spark.thetajoin.accelerator.nearest.enabled"
+"""Whether the nearest accelerator may be chosen. Switch it off to compare plans or to step around
+a defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
 ACCELERATOR_NESTEDLOOP_ENABLED: Final = "spark.thetajoin.accelerator.nestedloop.enabled"
 """Whether the nestedloop accelerator may be chosen. Switch it off to compare plans or to step
 around a defect.
@@ -86,6 +95,15 @@ ENABLED: Final = "spark.thetajoin.enabled"
 compare the two.
 
 Default: ``true``. Since 0.1.0.
+"""
+
+EQUI_KEYS_MIN_BUILD_ROWS: Final = "spark.thetajoin.equiKeys.minBuildRows"
+"""From how many build rows on, by estimate, an inner or outer join is taken that compares more
+than equality keys. Of fewer rows only some have the key of a probe row, and Spark's hash join
+looks at those in less time than an index takes. Raise it where keys are nearly unique; 0 takes
+all such joins.
+
+Default: ``100``. Since 0.1.0.
 """
 
 SHUFFLE_MAX_PARTITION_BYTES: Final = "spark.thetajoin.shuffle.maxPartitionBytes"

@@ -27,6 +27,7 @@ object SettingKind {
   case object Switch extends SettingKind[Boolean]("true or false", _.toBoolean)
   case object Bytes
       extends SettingKind[Long]("a size such as 512m or 2g", JavaUtils.byteStringAsBytes(_))
+  case object Count extends SettingKind[Long]("a whole number", _.toLong)
   case object Names
       extends SettingKind[Seq[String]](
         "names between commas",
@@ -70,6 +71,16 @@ object Settings {
     SettingKind.Bytes
   )
 
+  val EquiKeysMinBuildRows: Setting[Long] = Setting(
+    "spark.thetajoin.equiKeys.minBuildRows",
+    "100",
+    "0.1.0",
+    "From how many build rows on, by estimate, an inner or outer join is taken that compares more than equality keys. " +
+      "Of fewer rows only some have the key of a probe row, and Spark's hash join looks at those in less time than an " +
+      "index takes. Raise it where keys are nearly unique; 0 takes all such joins.",
+    SettingKind.Count
+  )
+
   val SortProbeMinIndexBytes: Setting[Long] = Setting(
     "spark.thetajoin.sortProbe.minIndexBytes",
     "4k",
@@ -98,6 +109,7 @@ object Settings {
       Enabled,
       Accelerators,
       BroadcastMaxBytes,
+      EquiKeysMinBuildRows,
       SortProbeMinIndexBytes,
       ShuffleMaxPartitionBytes
     )

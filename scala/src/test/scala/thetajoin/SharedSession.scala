@@ -21,6 +21,7 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", "2")
       .config("spark.sql.codegen.fallback", "false")
+      .config("spark.thetajoin.equiKeys.minBuildRows", "0")
       .config("spark.sql.extensions", classOf[ThetaJoinExtensions].getName)
     settings.foldLeft(builder) { case (b, (k, v)) => b.config(k, v) }.getOrCreate()
   }

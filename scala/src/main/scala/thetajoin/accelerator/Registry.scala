@@ -13,6 +13,7 @@ import thetajoin.accelerator.anyof.AnyOfAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.interval.IntervalAccelerator
+import thetajoin.accelerator.nearest.NearestAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
@@ -38,6 +39,7 @@ object Registry {
     ContainmentAccelerator,
     WildcardAccelerator,
     AnyOfAccelerator,
+    NearestAccelerator,
     NestedLoopAccelerator
   )
 

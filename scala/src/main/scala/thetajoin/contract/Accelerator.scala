@@ -1,6 +1,6 @@
 package thetajoin.contract
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
 import thetajoin.Setting
@@ -37,6 +37,9 @@ trait Accelerator {
 
   /** Classes of its indexes and of what their fields hold, for a Kryo that requires registration. */
   def wireClasses: Seq[Class[_]] = Nil
+
+  /** Whether it is for joins that need this of a probe row's matches. It is asked about no other join, nor named there. */
+  def isFor(need: Need): Boolean = true
 
   /** What this accelerator would serve of the join if the request's side were indexed, or why it would not. */
   def offer(request: JoinRequest): Either[Reason, Offer]
@@ -81,6 +84,9 @@ object Need {
 
   /** Whether there is one. A build row may be left out of the index if, whenever it matches, one that stays does. */
   case object Any extends Need
+
+  /** The first `k` in the order of `rank`, of those whose rank is not null. */
+  final case class Lowest(k: Int, rank: SortOrder) extends Need
 }
 
 /** How one accelerator uses the others, for an arm of an OR for instance. */
@@ -98,6 +104,7 @@ trait Ask {
  * @param probeKeys one-sided expressions over the probe side that the index understands
  * @param spec how to build the index: constants only, so that equal joins get equal specs
  * @param cost what the planner compares with the costs of other offers; the cheapest wins
+ * @param isRanked whether the candidates come in the order of rank that [[Need.Lowest]] asks for, and none has the rank null
  */
 final case class Offer(
     served: Seq[Expression],
@@ -105,7 +112,8 @@ final case class Offer(
     buildKeys: Seq[Expression],
     probeKeys: Seq[Expression],
     spec: IndexSpec,
-    cost: Cost
+    cost: Cost,
+    isRanked: Boolean = false
 ) {
 
   /** Of these conjuncts, those that are tested on candidates. */

@@ -29,6 +29,9 @@ trait IndexSpec extends Serializable {
 
   /** The same index where the join asks only whether a row has a candidate: it may then keep fewer rows. */
   def forExistence: IndexSpec = this
+
+  /** The same index where the join asks for a probe row's first candidate alone. */
+  def forFirst: IndexSpec = this
 }
 
 sealed trait KeyErrors

@@ -28,6 +28,7 @@ final class InterpretedJoin(
   private val outputRows = metrics(JoinMetrics.OutputRows)
   private val candidateRows = metrics(JoinMetrics.CandidateRows)
   private val matches = metrics(JoinMetrics.Matches)
+  private val ranked = task.rank.map(new LowestRanks(task, _, buildRow))
   private val marks = task.marks.map(TaskMarks.of(_, relation.store.rows))
 
   def run(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
@@ -112,14 +113,18 @@ final class InterpretedJoin(
         val more = finder.candidates.next()
         if (more) candidateRows += finder.candidates.until - finder.candidates.from
         more
-      }.filter(finder.matches(row, _)).map { p =>
+      }.filter(finder.matches(row, _))
+      val chosen = ranked match {
+        case Some(lowest) => lowest.of(row, matching)
+        case None => task.limit.fold(matching)(matching.take)
+      }
+      val pairs = chosen.map { p =>
         matches += 1
         marks.foreach(flags => flags(p) = true)
         output(joined(row, buildRow.at(p)))
       }
-      if (task.role.padsProbe && matching.isEmpty)
-        Iterator.single(output(joined(row, noBuildRow)))
-      else matching
+      if (task.role.padsProbe && pairs.isEmpty) Iterator.single(output(joined(row, noBuildRow)))
+      else pairs
     }
     probe.flatMap { row =>
       if (row == null) tail(probe.asInstanceOf[EndsWithTail].tail) else ofRow(row)

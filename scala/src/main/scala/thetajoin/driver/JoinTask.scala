@@ -1,6 +1,6 @@
 package thetajoin.driver
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
 import thetajoin.condition.Safety
@@ -16,6 +16,8 @@ import thetajoin.relation.ThetaRelation
  * @param keysCanFail whether evaluating a probe key can raise an error that is held; such a row meets every build row
  * @param keysMayRaise whether evaluating a probe key can raise an error that is the query's. If there is no build row, none is evaluated
  * @param takesNullKeys whether a probe row of which a key is null may have candidates
+ * @param limit how many matches of a probe row are joined at most
+ * @param rank by what the matches are ordered of which `limit` are taken, if they are not found in that order. Where it is null the pair is no match
  * @param marks set if build rows are marked while pairs come out: by which number of a join among [[TaskMarks]]
  */
 final case class JoinTask(
@@ -29,6 +31,8 @@ final case class JoinTask(
     keysCanFail: Boolean,
     keysMayRaise: Boolean,
     takesNullKeys: Boolean,
+    limit: Option[Int] = None,
+    rank: Option[SortOrder] = None,
     marks: Option[Int] = None
 ) {
 
@@ -40,6 +44,12 @@ final case class JoinTask(
 
   /** What is evaluated of probe rows and candidates. */
   def evaluated: Seq[Expression] = probeFilter.toSeq ++ probeKeys ++ residual
+
+  /** Whether a probe row gives one row at most. */
+  def oneRowAtMost: Boolean = role.oneRowAtMost || limit.contains(1)
+
+  /** Whether there is generated code for it. */
+  def hasCode: Boolean = rank.isEmpty && limit.forall(_ == 1)
 
   /** Whether the index of this relation gives, by one call, all that a probe row is joined with. */
   def looksUp(relation: ThetaRelation): Boolean =

@@ -21,14 +21,14 @@ private[driver] final class SingleRowCode(
   private val candidates = relation.candidates
 
   /** Whether no probe row gives more. */
-  def isAll: Boolean = role.oneRowAtMost || relation.lookup.isDefined
+  def isAll: Boolean = task.oneRowAtMost || relation.lookup.isDefined
 
   /** The row of a probe row. If candidates are needed for it, `start` sets them. */
   def apply(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String =
     (role.probeExistence, relation.lookup) match {
       case (Some(kind), _) => existence(probe, start, kind, consumer)
       case (None, Some(index)) => pair(probe, index, consumer)
-      case (None, None) => throw new IllegalStateException(s"a probe row may give many rows: $role")
+      case (None, None) => firstPair(probe, start, consumer)
     }
 
   /** The probe row with its only candidate, if that matches, or else with nulls if such are part of the result. */
@@ -41,11 +41,51 @@ private[driver] final class SingleRowCode(
         val text = matching.check(probe, columns.at(p), orElse = s"{ $p = -1; break; }")
         s"do {\n$text\n} while (false);"
       }
+    val rows = joined(probe, columns, p, consumer)
+    s"""
+       |int $p = -1;
+       |${probeRow.startLookup(probe, index, p)}
+       |${columns.declareLocals}
+       |if ($p >= 0) {
+       |  ${count(Seq(CandidateRows))}
+       |  $check
+       |}
+       |$rows""".stripMargin
+  }
+
+  /** The probe row with the first of its candidates that matches. */
+  private def firstPair(probe: Seq[ExprCode], start: String, consumer: RowConsumer): String = {
+    val (p, seen, next) = (ctx.freshName("position"), ctx.freshName("seen"), ctx.freshName("next"))
+    val search = matching.search(probe, relation.newColumns(), held = None)
+    val columns = relation.newColumns()
+    val rows = joined(probe, columns, p, consumer)
+    s"""
+       |$start
+       |${search.prepare}
+       |int $p = -1;
+       |long $seen = 0L;
+       |while ($p < 0 && $candidates.next()) {
+       |  final int $next = ${search(s"$candidates.from()", s"$candidates.until()")};
+       |  if ($next < $candidates.until()) $p = $next;
+       |  $seen += $next - $candidates.from() + ($p < 0 ? 0 : 1);
+       |}
+       |${counters.add(seen, Seq(CandidateRows))}
+       |${columns.declareLocals}
+       |$rows""".stripMargin
+  }
+
+  /** The probe row with the build row at a place, which is negative if there is none. */
+  private def joined(
+      probe: Seq[ExprCode],
+      columns: BuildColumns,
+      p: String,
+      consumer: RowConsumer
+  ): String = {
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
     val row = task.outputOrder(probe, columns.at(p, padded))
     val emit = consumer.emitSingle(row)
     val mark = relation.marks.map(marks => s"$marks[$p] = true;").getOrElse("")
-    val rows = padded match {
+    padded match {
       case None => s"if ($p >= 0) {\n$mark\n${count(Seq(Matches, OutputRows))}\n$emit\n}"
       case Some(flag) =>
         s"""
@@ -57,15 +97,6 @@ private[driver] final class SingleRowCode(
            |${count(Seq(OutputRows))}
            |$emit""".stripMargin
     }
-    s"""
-       |int $p = -1;
-       |${probeRow.startLookup(probe, index, p)}
-       |${columns.declareLocals}
-       |if ($p >= 0) {
-       |  ${count(Seq(CandidateRows))}
-       |  $check
-       |}
-       |$rows""".stripMargin
   }
 
   /** Whether there is a match; then the row, or not, or the row with a flag. */

@@ -45,6 +45,8 @@ final class BroadcastThetaJoinExec(
     override val mode: ThetaBroadcastMode,
     val spread: Spread,
     val sortsProbe: Boolean,
+    override val limit: Option[Int],
+    override val rank: Option[SortOrder],
     override val marks: Option[Int] = None
 ) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
     with ThetaJoinExec {
@@ -53,7 +55,7 @@ final class BroadcastThetaJoinExec(
 
   // What a case class would have generated, with our fields among Spark's: copies, equality and
   // canonical forms go through these.
-  override def productArity: Int = 13
+  override def productArity: Int = 15
   override def productElement(n: Int): Any = n match {
     case 5 => indexed
     case 6 => residual
@@ -62,7 +64,9 @@ final class BroadcastThetaJoinExec(
     case 9 => mode
     case 10 => spread
     case 11 => sortsProbe
-    case 12 => marks
+    case 12 => limit
+    case 13 => rank
+    case 14 => marks
     case inherited => super.productElement(inherited)
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
@@ -99,6 +103,8 @@ final class BroadcastThetaJoinExec(
       newMode,
       spread,
       newSortsProbe,
+      limit,
+      rank,
       newMarks
     )
     join.copyTagsFrom(this)
@@ -151,7 +157,7 @@ final class BroadcastThetaJoinExec(
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
-      !(consumedInPlace || role.oneRowAtMost)
+      !(consumedInPlace || task.oneRowAtMost)
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =
@@ -233,11 +239,12 @@ final class BroadcastThetaJoinExec(
 
   // ---- Whole-stage code -------------------------------------------------------------------------
 
-  override def supportCodegen: Boolean = ownsLoop || !role.needsMatchedBuildRows
+  override def supportCodegen: Boolean =
+    task.hasCode && (ownsLoop || !role.needsMatchedBuildRows)
 
   /** A loop of our own gives a row at a time. In another's, rows come as often as there, but those of a batch all at once. */
   override def needCopyResult: Boolean =
-    !ownsLoop && (sortsProbe || !role.oneRowAtMost || probe.asInstanceOf[
+    !ownsLoop && (sortsProbe || !task.oneRowAtMost || probe.asInstanceOf[
       CodegenSupport
     ].needCopyResult)
 

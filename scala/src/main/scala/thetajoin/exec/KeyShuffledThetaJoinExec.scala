@@ -34,6 +34,8 @@ final case class KeyShuffledThetaJoinExec(
 ) extends ThetaJoinExec {
   override def nodeName: String = "KeyShuffledThetaJoin"
   override def buildSide: BuildSide = BuildRight
+  override def limit: Option[Int] = None
+  override def rank: Option[SortOrder] = None
   override def residual: Seq[Expression] = Nil
   override def leftKeys: Seq[Expression] = Nil
   override def rightKeys: Seq[Expression] = Nil

@@ -43,7 +43,7 @@ object IsolateProbe extends Rule[SparkPlan] {
 
   /** `consumedInPlace`: whether an aggregate of the same stage takes the rows, so that none is buffered. */
   private def isolate(plan: SparkPlan, consumedInPlace: Boolean): SparkPlan = plan match {
-    case join: BroadcastThetaJoinExec if !join.ownsLoop =>
+    case join: BroadcastThetaJoinExec if !join.ownsLoop && join.hasCode =>
       val below =
         join.mapChildren(isolate(_, consumedInPlace = false)).asInstanceOf[BroadcastThetaJoinExec]
       if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop
@@ -65,7 +65,7 @@ object IsolateProbe extends Rule[SparkPlan] {
         PairAggregateExec(aggregate, join.tailOnly(input)),
         input
       )
-    case PairAggregateExec.OverJoin(aggregate, join) if hasCode(join) =>
+    case PairAggregateExec.OverJoin(aggregate, join) if hasCode(join) && join.hasCode =>
       PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = isGenerated(plan)))
     case _: ProjectExec | _: FilterExec =>

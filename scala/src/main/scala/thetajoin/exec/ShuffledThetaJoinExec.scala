@@ -3,8 +3,14 @@ package thetajoin.exec
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  Expression,
+  LeafExpression,
+  Predicate,
+  SortOrder
+}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -12,6 +18,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, ShuffledJoin}
 
+import thetajoin.condition.ConditionAnalysis
 import thetajoin.driver._
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 
@@ -36,7 +43,9 @@ final case class ShuffledThetaJoinExec(
     residual: Seq[Expression],
     probeKeys: Seq[Expression],
     probeFilter: Option[Expression],
-    mode: ThetaBroadcastMode
+    mode: ThetaBroadcastMode,
+    limit: Option[Int],
+    rank: Option[SortOrder]
 ) extends ShuffledJoin
     with ThetaJoinExec {
   override def nodeName: String = "ShuffledThetaJoin"
@@ -75,6 +84,8 @@ final case class ShuffledThetaJoinExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(partitions())
 
+  override def supportCodegen: Boolean = task.hasCode
+
   override def needCopyResult: Boolean = false
 
   override protected def doProduce(ctx: CodegenContext): String = produceOwnLoop(ctx, source)
@@ -98,13 +109,18 @@ final case class ArrangedJoin(
     residual: Seq[Expression],
     probeKeys: Seq[Expression],
     probeFilter: Option[Expression],
-    mode: ThetaBroadcastMode
+    mode: ThetaBroadcastMode,
+    limit: Option[Int],
+    rank: Option[SortOrder]
 ) {
 
-  /** Spark's node for it. */
+  /** Spark's node for it. If it gives other rows than Spark's join would, that could not run were the tag lost. */
   def arrange(join: ShuffledHashJoinExec): SparkPlan = {
-    join.setTagValue(ArrangedJoin.Tag, this)
-    join
+    val arranged =
+      if (limit.isEmpty) join
+      else join.copy(condition = (join.condition ++ Seq(RunsHereOnly())).reduceOption(And(_, _)))
+    arranged.setTagValue(ArrangedJoin.Tag, this)
+    arranged
   }
 
   /** Ours in its place. */
@@ -113,7 +129,8 @@ final case class ArrangedJoin(
     join.rightKeys,
     join.joinType,
     join.buildSide,
-    join.condition,
+    join.condition.toSeq.flatMap(ConditionAnalysis.conjuncts).filterNot(_ == RunsHereOnly())
+      .reduceOption(And(_, _)),
     join.left,
     join.right,
     join.isSkewJoin,
@@ -121,8 +138,21 @@ final case class ArrangedJoin(
     residual,
     probeKeys,
     probeFilter,
-    mode
+    mode,
+    limit,
+    rank
   )
+}
+
+/** Stands in a condition of Spark's node for what only ours does: that node can't run. */
+private[exec] final case class RunsHereOnly() extends LeafExpression with Predicate {
+  override def nullable: Boolean = false
+  override def eval(input: InternalRow): Any = refuse()
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = refuse()
+  private def refuse(): Nothing =
+    throw new IllegalStateException(
+      "a join of thetajoin was left to Spark, which would give other rows"
+    )
 }
 
 private[exec] object ArrangedJoin {

@@ -1,7 +1,7 @@
 package thetajoin.exec
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
@@ -31,6 +31,10 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   /** See [[JoinTask]]. */
   def probeKeys: Seq[Expression]
   def probeFilter: Option[Expression]
+
+  /** See [[JoinTask]]. */
+  def limit: Option[Int]
+  def rank: Option[SortOrder]
 
   /** See [[JoinTask]]; if set, build rows without a match are left to another node. */
   def marks: Option[Int] = None
@@ -65,21 +69,26 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
       keysCanFail = mode.spec.keyErrors == KeyErrors.Held && !areSafe,
       keysMayRaise = mode.spec.keyErrors == KeyErrors.Raised && !areSafe,
       takesNullKeys = mode.spec.takesNulls,
+      limit,
+      rank,
       marks
     )
   }
 
+  /** Whether there is generated code for what the driver does. */
+  final def hasCode: Boolean = task.hasCode
+
   /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
-  final def emitsPairs: Boolean = !task.role.oneRowAtMost
+  final def emitsPairs: Boolean = !task.oneRowAtMost
 
   override def stringArgs: Iterator[Any] =
-    Iterator(
+    Iterator[Any](
       mode.accelerator,
       joinType,
       buildSide,
       s"index: ${text(indexed)}",
       s"residual: ${text(residual)}"
-    )
+    ) ++ limit.map(k => s"limit: $k") ++ rank.map(r => s"rank: $r")
 
   override def simpleStringWithNodeId(): String =
     s"$nodeName ${mode.accelerator}, $joinType, $buildSide (${ExplainUtils.getOpId(this)})"

@@ -34,6 +34,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
         val planned = this.plan(join)
         join.setTagValue(Decided, planned.decision)
         planned.node.toSeq
+      case join: RankedJoin =>
+        val choice = decided(join)
+        Seq(execNode(join.ofAll, choice))
       case window: Window =>
         ArrivalOrder.mark(window)
         Nil
@@ -42,7 +45,21 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
   }
 
   /** What was decided when the join was planned; what would be now if it was planned without us. */
-  def decision(join: Join): Decision = join.getTagValue(Decided).getOrElse(plan(join).decision)
+  def decision(join: LogicalPlan): Option[Decision] = join match {
+    case join: Join => Some(join.getTagValue(Decided).getOrElse(plan(join).decision))
+    case join: RankedJoin => join.getTagValue(Decided)
+    case _ => None
+  }
+
+  /** Nobody else would run it, so a failure is the query's. */
+  private def decided(join: RankedJoin): Choice = {
+    val served = Planner.choose(join, SQLConf.get)
+    val decision =
+      if (served.chosen.isDefined) served
+      else Planner.choose(join, SQLConf.get, ignoresSwitches = true)
+    join.setTagValue(Decided, decision)
+    decision.outcome.fold(reason => throw new IllegalStateException(reason.toString), identity)
+  }
 
   /** A setting that can't be read is an error; any other failure of ours leaves the join to Spark. */
   def plan(join: Join): Planned =
@@ -70,6 +87,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
     val (left, right) = (planLater(join.left), planLater(join.right))
     val probeFilter = choice.probeFilter.reduceOption(And(_, _))
     val built = mode(join, choice)
+    val limit = choice.ranking.map(_.k)
     choice.placement match {
       case Placement.Shuffle(side) =>
         val ExtractEquiJoinKeys(_, leftKeys, rightKeys, others, _, _, _, _) = join: @unchecked
@@ -78,7 +96,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.residual,
           choice.offer.probeKeys,
           probeFilter,
-          built
+          built,
+          limit,
+          choice.rank
         ).arrange(
           ShuffledHashJoinExec(leftKeys, rightKeys, join.joinType, side, others, left, right)
         )
@@ -95,7 +115,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           probeFilter,
           built,
           choice.spread,
-          choice.sortsProbe
+          choice.sortsProbe,
+          limit,
+          choice.rank
         )
       case Placement.KeyShuffle(partitions, broadcastLimit) =>
         val keys = DistinctKeysExec(built.spec, built.keys, right)

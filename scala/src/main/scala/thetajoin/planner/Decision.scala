@@ -1,9 +1,9 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 
-import thetajoin.contract.Offer
+import thetajoin.contract.{Need, Offer}
 import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.Reason
 
@@ -44,6 +44,7 @@ object Placement {
  * @param buildFilter conjuncts tested once for each build row
  * @param residual conjuncts tested on candidates, in plan order
  * @param sortsProbe whether probe rows are sorted in batches ahead of the look-ups
+ * @param ranking set if of a probe row's matches only the first are joined
  * @param estimate what the choice was made on
  */
 final case class Choice(
@@ -56,9 +57,13 @@ final case class Choice(
     residual: Seq[Expression],
     spread: Spread,
     sortsProbe: Boolean,
+    ranking: Option[Need.Lowest],
     estimate: Estimate
 ) {
   def buildSide: BuildSide = placement.buildSide
+
+  /** By what candidates are ordered once they are found, if that is not how the index gives them. */
+  def rank: Option[SortOrder] = ranking.filterNot(_ => offer.isRanked).map(_.rank)
 }
 
 /** Rows by Spark's statistics, or by the size of files where there are none. */

@@ -40,6 +40,17 @@ private[planner] object EquiBuildSides {
         }
       }
 
+  /** Of a join with the first of a left row's matches. The right side is built. */
+  def ofRanked(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] =
+    BuildSides.broadcastAlready(join).map(_.map(side => Seq(Seq(Placement.Broadcast(side)))))
+      .getOrElse {
+        val isShuffled =
+          ExtractEquiJoinKeys.unapply(join).isDefined && !fits(join, BuildRight, conf)
+        Right(Seq(Seq(
+          if (isShuffled) Placement.Shuffle(BuildRight) else Placement.Broadcast(BuildRight)
+        )))
+      }
+
   private def forced(join: Join): Seq[Placement] =
     BuildSides.hinted(join).fold(BuildSides.both(join))(Seq(_)).map(Placement.Broadcast(_))
 

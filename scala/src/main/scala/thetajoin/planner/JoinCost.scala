@@ -12,7 +12,8 @@ private[planner] final class JoinCost(fewestRows: Double) {
   def apply(choice: Choice): Double = {
     // Build rows without a match are found by a second look at the probe side.
     val looks = if (choice.role.padsBuild) 2 else 1
-    val isDecided = choice.role.oneRowAtMost && choice.residual.isEmpty
+    val isFirst = choice.ranking.isDefined && choice.offer.isRanked
+    val isDecided = isFirst || choice.role.oneRowAtMost && choice.residual.isEmpty
     of(choice.offer.cost, choice.estimate, hasResidual = choice.residual.nonEmpty, looks, isDecided)
   }
 

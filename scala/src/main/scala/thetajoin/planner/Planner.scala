@@ -26,8 +26,18 @@ object Planner {
   def choose(join: Join, conf: SQLConf): Decision =
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
-      case None => new Planning(join, conf).decision
+      case None => new Planning(join, ranking = None, conf).decision
     }
+
+  /**
+   * Whatever accelerator gives the matches of a row, the first of them can be found.
+   *
+   * @param ignoresSwitches whether accelerators that are switched off may be chosen too
+   */
+  def choose(join: RankedJoin, conf: SQLConf, ignoresSwitches: Boolean = false): Decision = {
+    val ranking = Need.Lowest(join.k, join.rank)
+    new Planning(join.ofAll, Some(ranking), conf, ignoresSwitches).decision
+  }
 
   private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
     val condition = join.condition
@@ -65,7 +75,12 @@ private final case class Answers(
 }
 
 /** What can be chosen for one join. Accelerators are asked once for each side that may be built. */
-private final class Planning(join: Join, conf: SQLConf) {
+private final class Planning(
+    join: Join,
+    ranking: Option[Need.Lowest],
+    conf: SQLConf,
+    ignoresSwitches: Boolean = false
+) {
   private val shape =
     ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
   private val hints = ThetaHint.of(join)
@@ -79,7 +94,9 @@ private final class Planning(join: Join, conf: SQLConf) {
       val fit = tiers.map(_.filter(isFit)).filter(_.nonEmpty)
       val chosen = fit.to(LazyList).flatMap(cheapest).headOption
       (chosen, fit) match {
-        case (Some(choice), _) => Decision(Right(choice), answersOf(choice.buildSide).refused)
+        case (Some(choice), _) =>
+          val refused = answersOf(choice.buildSide).refused
+          Decision(fewRows(choice).toLeft(choice), refused)
         case (None, Nil) => Decision(Left(ReasonCode.FileOfRow()))
         case (None, _) => none(answersOf(fit.last.head.buildSide))
       }
@@ -87,9 +104,20 @@ private final class Planning(join: Join, conf: SQLConf) {
 
   /** Ways in which rows may meet: those of a tier are compared by cost, and a tier is tried only if no earlier one serves. */
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
-    if (ExtractEquiJoinKeys.unapply(join).isDefined)
+    if (ranking.isDefined) EquiBuildSides.ofRanked(join, conf)
+    else if (ExtractEquiJoinKeys.unapply(join).isDefined)
       EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
     else BuildSides.choose(join, conf).map(sides => Seq(sides.map(Placement.Broadcast(_))))
+
+  /** Where Spark has a join on equality keys, so few build rows that it does better. */
+  private def fewRows(choice: Choice): Option[Reason] = {
+    val least = Settings.EquiKeysMinBuildRows.in(conf)
+    val isSparks = shape.equiKeys.nonEmpty && !choice.role.isExistence && ranking.isEmpty &&
+      !hints.exists(_.forces) && BuildSides.broadcastAlready(join).isEmpty
+    if (isSparks && choice.estimate.buildRows < least)
+      Some(ReasonCode.FewBuildRows(s"${choice.estimate.buildRows} rows by estimate, least $least"))
+    else None
+  }
 
   private def isFit(placement: Placement): Boolean =
     !FileOfRow.isAskedAbove(join) || FileOfRow.isKept(join, placement)
@@ -124,12 +152,16 @@ private final class Planning(join: Join, conf: SQLConf) {
 
   private def answers(side: BuildSide): Answers = {
     val role = JoinRole.of(join.joinType, side).get
-    val need = if (role.oneRowAtMost) Need.Any else Need.All
-    val enabled = accelerators.filter(a => Settings.acceleratorEnabled(a.id).in(conf))
+    val need = ranking.getOrElse(if (role.oneRowAtMost) Need.Any else Need.All)
+    val asked = accelerators.filter(_.isFor(need))
+    val enabled = asked.filter(isEnabled)
     val estimate = estimated(side)
     val request = JoinRequest(shape, side, need, new AskEach(shape, side, estimate, enabled))
-    Answers(request, role, accelerators.map(a => a -> answer(a, request, role)))
+    Answers(request, role, asked.map(a => a -> answer(a, request, role)))
   }
+
+  private def isEnabled(accelerator: Accelerator): Boolean =
+    ignoresSwitches || Settings.acceleratorEnabled(accelerator.id).in(conf)
 
   private def answer(
       accelerator: Accelerator,
@@ -137,28 +169,33 @@ private final class Planning(join: Join, conf: SQLConf) {
       role: JoinRole
   ): Either[Reason, Offer] = {
     val switch = Settings.acceleratorEnabled(accelerator.id)
-    if (!switch.in(conf))
+    if (!isEnabled(accelerator))
       Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
     else if (hints.exists(_.accelerator.exists(_ != accelerator.id)))
       Left(ReasonCode.Hinted(hints.map(_.toString).distinct.mkString(" ")))
     else
       accelerator.offer(request).filterOrElse(
-        offer => shape.equiKeys.forall(key => offer.served.contains(key.source)),
+        offer =>
+          ranking.isDefined || shape.equiKeys.forall(key => offer.served.contains(key.source)),
         ReasonCode.EquiKeys("this accelerator does not use them")
       ).filterOrElse(
         offer =>
           shape.equiKeys.isEmpty || hints.exists(_.forces) || role.isExistence ||
+            ranking.isDefined ||
             offer.served.size > shape.equiKeys.size,
         ReasonCode.EquiKeys("this accelerator uses nothing else")
       ).map { offer =>
-        val isDecided = request.need == Need.Any && offer.checked(request.paired).isEmpty
-        if (isDecided) offer.copy(spec = offer.spec.forExistence) else offer
+        (request.need, offer.checked(request.paired)) match {
+          case (Need.Any, Nil) => offer.copy(spec = offer.spec.forExistence)
+          case (Need.Lowest(1, _), Nil) if offer.isRanked => offer.copy(spec = offer.spec.forFirst)
+          case _ => offer
+        }
       }
   }
 
   private def suits(choice: Choice): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
-    case _: Placement.Shuffle => choice.offer.served.size > shape.equiKeys.size
+    case _: Placement.Shuffle => ranking.isDefined || choice.offer.served.size > shape.equiKeys.size
     case _: Placement.KeyShuffle => isOfKeys(choice) && choice.offer.spec.isPartitionable
   }
 
@@ -195,6 +232,7 @@ private final class Planning(join: Join, conf: SQLConf) {
       if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
       else spread(estimate, offer, hasResidual = checked.nonEmpty),
       !asRead && sortsProbe(estimate, offer),
+      ranking,
       estimate
     )
   }

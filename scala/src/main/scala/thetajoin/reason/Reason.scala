@@ -53,6 +53,12 @@ object ReasonCode {
         "The condition has equality keys, which Spark's hash and sort-merge joins use",
         "Nothing to do. The hint THETA_JOIN(t), where t is a side of the join, asks for an index on the keys all the same."
       )
+  case object FewBuildRows
+      extends ReasonCode(
+        "FEW_BUILD_ROWS",
+        "The side to build has so few rows that Spark's hash join on the equality keys looks at hardly any of them",
+        "Nothing to do. Lower spark.thetajoin.equiKeys.minBuildRows if many of the rows have the same key."
+      )
   case object FileOfRow
       extends ReasonCode(
         "FILE_OF_ROW",
@@ -181,6 +187,7 @@ object ReasonCode {
     BuildTooLarge,
     Disabled,
     EquiKeys,
+    FewBuildRows,
     FileOfRow,
     Hinted,
     HintedAccelerator,

@@ -96,7 +96,8 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       case ours: ThetaJoinExec => ours.condition
       case _ => logical.flatMap(_.condition).orElse(exec.condition)
     }
-    val decision = logical.map(ThetaJoinStrategy.decision).getOrElse(noJoin(exec))
+    val decision =
+      exec.logicalLink.flatMap(ThetaJoinStrategy.decision).getOrElse(noJoin(exec))
     val outcome = exec match {
       case ours: ThetaJoinExec => Right(acceleration(ours, decision.chosen.map(_.estimate)))
       case _ => Left(decision.outcome.left.getOrElse(ReasonCode.PlannedElsewhere()))

@@ -8,6 +8,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import org.apache.spark.serializer.{KryoSerializer, SerializerInstance}
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.classic.AsOf
 import org.apache.spark.sql.execution.SparkPlan
 
 import com.esotericsoftware.kryo.Kryo
@@ -63,6 +65,15 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     spark.range(0, 900, 1, 2).selectExpr("id AS no", "id AS k", "id * 3 AS lo", "id * 3 + 9 AS hi")
       .createOrReplaceTempView("single")
     spark.range(0, 900, 1, 2).selectExpr("id * 1000000007 AS k").createOrReplaceTempView("sparse")
+    asOf("as_of", spark.table("a")("k") === spark.table("b")("k"))
+    asOf("as_of_beside", spark.table("a")("s") === spark.table("b")("s"))
+  }
+
+  /** A view of an ASOF join, for which there is no SQL text in this Spark. */
+  private def asOf(name: String, condition: Column): Unit = {
+    val (a, b) = (spark.table("a"), spark.table("b"))
+    AsOf.backward(a, b, a("x"), b("lo"), condition, null).selectExpr("id", "no")
+      .createOrReplaceTempView(name)
   }
 
   private def exists(from: String, on: String, not: String = "") =
@@ -101,6 +112,8 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "existence" -> exists("b", "b.s = a.s AND (b.lo + a.x) % 3 = 1"),
     "existence" -> "SELECT * FROM a WHERE (k, x) NOT IN (SELECT k, lo FROM b)",
     "existence" -> "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b)",
+    "nearest" -> "SELECT * FROM as_of",
+    "nearest" -> "SELECT * FROM as_of_beside",
     "interval" -> exists("b", bounds),
     "existence" -> exists("b", s"b.k = a.k AND $bounds"),
     "existence" -> exists("b", s"b.s = a.s AND $bounds"),

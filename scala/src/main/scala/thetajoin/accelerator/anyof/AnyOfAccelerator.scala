@@ -77,6 +77,9 @@ object AnyOfAccelerator extends Accelerator {
       val served = arms.map(arm => arm -> this.arm(arm, request))
       served.collectFirst { case (arm, None) => arm } match {
         case Some(arm) => Left(ArmNotServed(arm.sql))
+        // What each side says of itself leaves as many rows of a key as Spark's hash join looks at.
+        case None if request.shape.equiKeys.nonEmpty && !served.exists(_._2.exists(_.isPaired)) =>
+          Left(ReasonCode.EquiKeys("the OR beside them compares nothing between the sides"))
         case None => Right(combined(or, served.flatMap(_._2), request))
       }
     }
@@ -117,6 +120,7 @@ object AnyOfAccelerator extends Accelerator {
           (found.buildKeys ++ found.probeKeys).forall(Safety.cannotFail)
         Arm(
           found,
+          isPaired = paired.nonEmpty,
           isExact,
           where(ofBuild.map(_.source), found.buildKeys),
           where(ofProbe.map(_.source), found.probeKeys)
@@ -131,9 +135,16 @@ object AnyOfAccelerator extends Accelerator {
       If(condition, keys.head, Literal(null, keys.head.dataType)) +: keys.tail
     }
 
-  /** How one arm is served. `build` and `probe` are the offer's keys, null for rows to which the arm does not apply. */
+  /**
+   * How one arm is served.
+   *
+   * @param isPaired whether it compares the sides, beside the equal keys of the join
+   * @param build the offer's keys, null for rows to which the arm does not apply
+   * @param probe the same of the other side
+   */
   private final case class Arm(
       offer: Offer,
+      isPaired: Boolean,
       isExact: Boolean,
       build: Seq[Expression],
       probe: Seq[Expression]

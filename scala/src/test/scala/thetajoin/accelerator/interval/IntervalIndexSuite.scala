@@ -1,123 +1,18 @@
 package thetajoin.accelerator.interval
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
-
-import scala.collection.mutable
-
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
-import org.apache.spark.sql.types.{DataType, LongType, StringType}
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.sql.types.LongType
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.contract.{BoundPair, IndexSpec, JoinIndex, LongsLookup, LongsProber, OrderedIndex}
+import thetajoin.accelerator.KeyedIndexes
+import thetajoin.contract.BoundPair
 
 /** The indexes give exactly the rows that a loop over all of them gives, each once. */
-class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 200)
-
-  private val anyLong = Gen.frequency(
-    6 -> Gen.choose(-9L, 9L),
-    2 -> Gen.choose(0L, 100000L),
-    1 -> Gen.oneOf(Long.MinValue, Long.MinValue + 1, -1L, 0L, Long.MaxValue - 1, Long.MaxValue),
-    1 -> Gen.long
-  )
-  private val pairs = Gen.zip(anyLong, anyLong)
-  private val flags = Gen.oneOf(true, false)
-
-  /** Equal keys beside the numbers: none, a number, or strings; a key of a row is one of few. */
-  private val keyTypes =
-    Gen.oneOf(
-      Nil,
-      Seq(LongType),
-      Seq(LongType, LongType),
-      Seq(StringType),
-      Seq(StringType, LongType)
-    )
-
-  /** Some rows of each key, or one of each. */
-  private def manyOrOne[A](row: Gen[A])(key: A => Int): Gen[List[A]] = {
-    val many = Gen.listOf(row)
-    Gen.frequency(2 -> many, 1 -> many.map(_.distinctBy(key)))
-  }
-
-  private def keyValues(types: Seq[DataType], key: Int): Seq[Any] = types.map {
-    case LongType => key.toLong
-    case _ => UTF8String.fromString("key-number-" + key)
-  }
-
-  private def rows(types: Seq[DataType], numbers: Int) = {
-    val toUnsafe = UnsafeProjection.create((types ++ Seq.fill(numbers)(LongType)).toArray)
-    (key: Int, values: Seq[Long]) =>
-      toUnsafe(InternalRow(keyValues(types, key) ++ values: _*)).copy()
-  }
-
-  private def build(spec: IndexSpec, types: Seq[DataType], keyed: Seq[InternalRow]) = {
-    val builder = spec.newBuilder(types)
-    keyed.foreach(builder.add)
-    val built = builder.finish()
-    built.copy(index = sent(built.index))
-  }
-
-  /** As an executor gets it. */
-  private def sent(index: JoinIndex): JoinIndex = {
-    val bytes = new ByteArrayOutputStream
-    new ObjectOutputStream(bytes).writeObject(index)
-    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
-      .asInstanceOf[JoinIndex]
-  }
-
-  private def candidates(built: OrderedIndex, key: InternalRow): Seq[Int] = {
-    val prober = built.index.newProber()
-    def found() = Iterator.continually(prober.next()).takeWhile(identity)
-      .flatMap(_ => prober.from until prober.until)
-      .map(place => if (prober.lists) prober.positions(place) else place)
-      .map(built.order(_)).toList
-    prober.probe(key)
-    val ofRow = found()
-    prober match {
-      case numbers: LongsProber =>
-        numbers.probe(Array.tabulate(key.numFields)(key.getLong))
-        assert(found() == ofRow)
-      case _ =>
-    }
-    built.index match {
-      case index: LongsLookup =>
-        val found = index.find(Array.tabulate(key.numFields)(key.getLong))
-        assert(Seq(found).filter(_ >= 0).map(built.order(_)) == ofRow)
-        if (found >= 0) lookups += index.getClass
-      case _ =>
-    }
-    ofRow
-  }
-
-  /** Of what classes indexes were that gave a candidate by one call. */
-  private val lookups = mutable.Set.empty[Class[_]]
-
-  /** The same asked in two steps, of one prober for keys that come in this order. */
-  private def inBatches(built: OrderedIndex, keys: Int, asked: Seq[InternalRow]): Seq[Seq[Int]] = {
-    val prober = built.index.newBatchProber().get
-    asked.map { key =>
-      def number(i: Int) = if (i < key.numFields) key.getLong(i) else 0L
-      val group =
-        if (keys == 0) prober.group()
-        else if (keys == 1 && prober.isInstanceOf[LongsProber]) prober.group(key.getLong(0))
-        else prober.group(key)
-      if (group < 0) Nil
-      else {
-        val pair = built.index.pair
-        prober.probe(group, number(keys + pair.first), number(keys + pair.second))
-        Iterator.continually(prober.next()).takeWhile(identity)
-          .flatMap(_ => prober.from until prober.until)
-          .map(place => if (prober.lists) prober.positions(place) else place)
-          .map(built.order(_)).toList.sorted
-      }
-    }
-  }
 
   private def above(strict: Boolean, build: Long, probe: Long): Boolean =
     if (strict) build > probe else build >= probe

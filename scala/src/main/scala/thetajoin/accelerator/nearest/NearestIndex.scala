@@ -1,0 +1,109 @@
+package thetajoin.accelerator.nearest
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
+
+import thetajoin.contract._
+import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
+import thetajoin.kit.{SegmentProber, Segments}
+
+/**
+ * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a bound from which on values
+ * match, then one up to which they do if there is such. The rows of a key are sorted by their value, so that the candidates are one run in
+ * the order of the values. Rows of equal values stay in the order in which they came.
+ *
+ * @param keys how many columns must be equal
+ * @param isLowerStrict whether the value must not equal the lower bound
+ * @param isUpperStrict the same of the upper bound; None if there is none
+ * @param isFirst whether only the first candidate is asked for
+ */
+final case class NearestSpec(
+    keys: Int,
+    isLowerStrict: Boolean,
+    isUpperStrict: Option[Boolean],
+    isFirst: Boolean = false
+) extends IndexSpec {
+  override def keyErrors: KeyErrors = KeyErrors.Raised
+  override def forFirst: IndexSpec = copy(isFirst = true)
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new NearestBuilder(this, keyTypes.take(keys))
+}
+
+private final class NearestBuilder(spec: NearestSpec, types: Seq[DataType]) extends IndexBuilder {
+  private val rows = new KeyedNumbers(types, values = 1)
+
+  override def add(row: InternalRow): Unit = rows.add(row)
+
+  override def finish(): OrderedIndex = {
+    val sorted = rows.sortedBy(rows.column(0))
+    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
+    val index = rows.groups match {
+      case _: Groups.OfBytes => new Nearest(spec, rows.groups, segments)
+      case groups if spec.isFirst => new First(spec, groups, segments)
+      case groups => new Nearest(spec, groups, segments)
+    }
+    OrderedIndex(index, sorted.order)
+  }
+}
+
+sealed class Nearest(spec: NearestSpec, groups: Groups, segments: Segments) extends JoinIndex {
+  override def bytes: Long = groups.bytes + segments.bytes
+  override def keyCount: Int = segments.count
+  override def newProber(): Prober = groups match {
+    case _: Groups.OfBytes => new NearestProber(spec, groups, segments)
+    case _ => new NearestProber(spec, groups, segments) with LongsProber
+  }
+}
+
+/** Asked for one candidate, by keys that are numbers. */
+final class First(spec: NearestSpec, groups: Groups, segments: Segments)
+    extends Nearest(spec, groups, segments)
+    with LongsLookup {
+  @transient private lazy val table: LongTable = groups match {
+    case Groups.OfNumbers(table) => table
+    case _ => null
+  }
+  private val lower = spec.keys
+  private val upper = spec.keys + 1
+  private val isLowerStrict = spec.isLowerStrict
+  private val hasUpper = spec.isUpperStrict.isDefined
+  private val isUpperStrict = spec.isUpperStrict.contains(true)
+
+  override def find(keys: Array[Long]): Int = {
+    val segment = if (table == null) 0 else table.find(keys(0))
+    if (segment < 0) -1
+    else {
+      val row =
+        if (isLowerStrict) segments.firstAbove(segment, keys(lower))
+        else segments.firstAtLeast(segment, keys(lower))
+      if (row < segments.end(segment) && (!hasUpper || isBelow(row, keys(upper)))) row else -1
+    }
+  }
+
+  private def isBelow(row: Int, bound: Long): Boolean = {
+    val value = segments.numbers(row)
+    value < bound || value == bound && !isUpperStrict
+  }
+}
+
+private class NearestProber(spec: NearestSpec, groups: Groups, segments: Segments)
+    extends SegmentProber(groups)
+    with SingleRunProber {
+  private val isLowerStrict = spec.isLowerStrict
+  private val hasUpper = spec.isUpperStrict.isDefined
+  private val isUpperStrict = spec.isUpperStrict.contains(true)
+  private val isFirst = spec.isFirst
+
+  override protected def none(): Unit = run(0, 0)
+
+  override def probe(segment: Int, first: Long, second: Long): Unit = {
+    val from =
+      if (isLowerStrict) segments.firstAbove(segment, first)
+      else segments.firstAtLeast(segment, first)
+    val until =
+      if (!hasUpper) segments.end(segment)
+      else if (isUpperStrict) segments.firstAtLeast(segment, second)
+      else segments.firstAbove(segment, second)
+    run(from, if (isFirst) math.min(from + 1, until) else until)
+  }
+}

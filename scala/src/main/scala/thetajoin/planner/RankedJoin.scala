@@ -1,0 +1,45 @@
+package thetajoin.planner
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
+
+/**
+ * A join of each left row with the first `k` of its matches, in the order of `rank`: ASOF, and the nearest rows. A pair whose rank is
+ * null is no match. Spark has no operator for it that its planner could choose, so that one must be found for every such node.
+ *
+ * @param joinType Inner, or LeftOuter, which keeps left rows without a match
+ */
+final case class RankedJoin(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    joinType: JoinType,
+    condition: Option[Expression],
+    rank: SortOrder,
+    k: Int
+) extends BinaryNode {
+  override def output: Seq[Attribute] = joinType match {
+    case LeftOuter => left.output ++ right.output.map(_.withNullability(true))
+    case _ => left.output ++ right.output
+  }
+
+  /** The join of all matches. */
+  def ofAll: Join = Join(left, right, joinType, condition, JoinHint.NONE)
+
+  override def maxRows: Option[Long] = left.maxRows.filter(_ < Int.MaxValue).map(_ * k)
+
+  /** A row or k for each left row, where Spark knows only a product of all rows. */
+  override def stats: Statistics = {
+    def width(columns: Seq[Attribute]): BigInt = 8 + columns.map(_.dataType.defaultSize).sum
+    val ofLeft = left.stats
+    Statistics(
+      sizeInBytes = (ofLeft.sizeInBytes * k * width(output) / width(left.output)).max(1),
+      rowCount = ofLeft.rowCount.map(_ * k)
+    )
+  }
+
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan
+  ): RankedJoin = copy(left = newLeft, right = newRight)
+}

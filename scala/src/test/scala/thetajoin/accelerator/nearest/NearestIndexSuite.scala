@@ -1,0 +1,42 @@
+package thetajoin.accelerator.nearest
+
+import org.apache.spark.sql.types.LongType
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import thetajoin.accelerator.KeyedIndexes
+
+class NearestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 200)
+
+  test("candidates come in the order of their value, those of a loop, or the first of them") {
+    val keyed = manyOrOne(Gen.zip(Gen.choose(0, 2), anyLong))(_._1)
+    val upper = Gen.option(flags)
+    forAll(keyTypes, keyed, Gen.listOfN(20, pairs), flags, Gen.zip(upper, flags)) {
+      case (types, data, probes, isLowerStrict, (isUpperStrict, isFirst)) =>
+        val spec = NearestSpec(types.size, isLowerStrict, isUpperStrict)
+        val asked = if (isFirst) spec.forFirst else spec
+        val (ofBuild, ofProbe) = (rows(types, 1), rows(types, 1 + isUpperStrict.size))
+        val input = data.map { case (key, value) => ofBuild(key, Seq(value)) }
+        val built = build(asked, types :+ LongType, input)
+        def isIn(value: Long, from: Long, until: Long) =
+          (value > from || value == from && !isLowerStrict) &&
+            isUpperStrict.forall(strict => value < until || value == until && !strict)
+        val found =
+          for ((from, until) <- probes ++ data.map(d => (d._2, d._2 + 9)); key <- 0 to 3) yield {
+            val matches = data.indices.filter { i =>
+              (types.isEmpty || data(i)._1 == key) && isIn(data(i)._2, from, until)
+            }.sortBy(data(_)._2)
+            val expected = if (isFirst) matches.take(1) else matches
+            val probe = ofProbe(key, Seq(from, until).take(1 + isUpperStrict.size))
+            assert(candidates(built, probe) == expected)
+            (probe, expected)
+          }
+        assert(inBatches(built, types.size, found.map(_._1)) == found.map(_._2.sorted))
+    }
+    assert(lookups.toSet == Set[Class[_]](classOf[First]))
+  }
+}
