@@ -95,14 +95,15 @@ def asof_join(
         of(a, left.columns, x) == of(b, right.columns, y)
         for x, y in zip(left_keys, right_keys, strict=True)
     ]
-    constant = isinstance(tolerance, int | float | Decimal | timedelta)
+    if isinstance(tolerance, int | float | Decimal | timedelta):
+        tolerance = lit(tolerance)
     joined = a._joinAsOf(
         b,
         of(a, left.columns, left_time),
         of(b, right.columns, right_time),
         on=reduce(lambda x, y: x & y, equal) if equal else None,
         how=how,
-        tolerance=lit(tolerance) if constant else tolerance,
+        tolerance=tolerance,
         allowExactMatches=allow_exact_matches,
         direction=direction,
     )

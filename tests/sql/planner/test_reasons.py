@@ -102,6 +102,7 @@ def test_sort_by_is_no_order(session: SparkSession) -> None:
 
 def test_operators_of_sparks_own_are_told_as_such(session: SparkSession) -> None:
     session.conf.set("spark.sql.join.asofJoin.enabled", "true")
+    session.conf.set("spark.thetajoin.enabled", "false")
     sql = "SELECT * FROM a ASOF JOIN b MATCH_CONDITION (a.x >= b.y)"
     try:
         rows = session.sql(f"SELECT * FROM thetajoin_explain('{sql}')").collect()
