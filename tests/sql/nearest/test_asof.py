@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 import thetajoin
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import lit
+from pyspark.sql.functions import input_file_name, lit
 
 Row = tuple[int, Any, Any]
 ORIGIN = datetime(2024, 2, 29, 23, 59, 30)
@@ -207,3 +208,40 @@ def test_a_cached_join_is_found_again(small: tuple[DataFrame, DataFrame]) -> Non
         assert "InMemoryTableScan" in again._jdf.queryExecution().executedPlan().toString()
     finally:
         joined.unpersist()
+
+
+def test_a_table_with_columns_of_its_own(session: SparkSession) -> None:
+    """Spark's optimizer drops the aliases of the right side: it must not have the left one's columns."""
+    numbers = session.range(10).selectExpr("id + 0 AS id").limit(10)
+    again = numbers.select(numbers["id"].alias("id"))
+    joined = numbers._joinAsOf(
+        again, numbers["id"], again["id"], how="left", allowExactMatches=False
+    )
+    rows = sorted(map(tuple, joined.collect()), key=lambda row: row[0])
+    assert rows == [(0, None), *((i, i - 1) for i in range(1, 10))]
+    assert accelerators(joined) == [("BroadcastThetaJoin", "nearest")]
+
+
+@pytest.mark.parametrize("limit", ["-1", "10m"])
+def test_zeros_and_nans_are_equal_keys(session: SparkSession, limit: str) -> None:
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", limit)
+    nan = float("nan")
+    left = [(1, 0.0, 5), (2, -0.0, 5), (3, nan, 5), (4, 1.0, 5)]
+    right = [(10, -0.0, 4), (20, nan, 4), (30, 2.0, 4)]
+    a = session.createDataFrame(left, "id int, k double, t int").repartition(3)
+    b = session.createDataFrame(right, "no int, m double, u int").repartition(3)
+    joined = as_of(a, b, True, how="left").select("id", "no")
+    assert sorted(map(tuple, joined.collect())) == [(1, 10), (2, 10), (3, 20), (4, None)]
+    node = "ShuffledThetaJoin" if limit == "-1" else "BroadcastThetaJoin"
+    assert accelerators(joined) == [(node, "nearest")]
+
+
+def test_rows_keep_the_file_that_they_are_read_from(session: SparkSession, tmp_path: Path) -> None:
+    folder = str(tmp_path / "left")
+    session.range(0, 3000, 1, 3).selectExpr("id", "id * 2 AS t").write.parquet(folder)
+    right = session.range(2000).selectExpr("id AS no", "id * 3 AS u")
+    left = session.read.parquet(folder)
+    expected = sorted(map(tuple, left.select("id", input_file_name()).collect()))
+    joined = left._joinAsOf(right, left["t"], right["u"], how="left")
+    assert sorted(map(tuple, joined.select("id", input_file_name()).collect())) == expected
+    assert accelerators(joined) == [("BroadcastThetaJoin", "nearest")]

@@ -24,7 +24,7 @@ private[thetajoin] object FileOfRow {
   def mark(plan: LogicalPlan): Unit =
     if (plan.expressions.exists(_.exists(isFileOfRow))) plan.children.foreach(markJoins)
 
-  def isAskedAbove(join: Join): Boolean = join.getTagValue(asked).isDefined
+  def isAskedAbove(join: LogicalPlan): Boolean = join.getTagValue(asked).isDefined
 
   /** Whether rows come out as they are read: those of a left side that are asked for a match, and move nowhere for it. */
   def isKept(join: Join, placement: Placement): Boolean = placement match {
@@ -41,6 +41,9 @@ private[thetajoin] object FileOfRow {
         case LeftExistence(_) =>
         case _ => markJoins(join.right)
       }
+    case join: RankedJoin =>
+      join.setTagValue(asked, ())
+      join.children.foreach(markJoins)
     case _ => plan.children.foreach(markJoins)
   }
 

@@ -26,7 +26,7 @@ object Planner {
   def choose(join: Join, conf: SQLConf): Decision =
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
-      case None => new Planning(join, ranking = None, conf).decision
+      case None => new Planning(join, None, conf, FileOfRow.isAskedAbove(join)).decision
     }
 
   /**
@@ -36,7 +36,8 @@ object Planner {
    */
   def choose(join: RankedJoin, conf: SQLConf, ignoresSwitches: Boolean = false): Decision = {
     val ranking = Need.Lowest(join.k, join.rank)
-    new Planning(join.ofAll, Some(ranking), conf, ignoresSwitches).decision
+    val asRead = FileOfRow.isAskedAbove(join)
+    new Planning(join.ofAll, Some(ranking), conf, asRead, ignoresSwitches).decision
   }
 
   private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
@@ -74,11 +75,16 @@ private final case class Answers(
   def refused: Seq[Loser] = all.collect { case (a, Left(reason)) => Loser(a.id, reason) }
 }
 
-/** What can be chosen for one join. Accelerators are asked once for each side that may be built. */
+/**
+ * What can be chosen for one join. Accelerators are asked once for each side that may be built.
+ *
+ * @param asRead whether rows must come out as they are read: see [[FileOfRow]]
+ */
 private final class Planning(
     join: Join,
     ranking: Option[Need.Lowest],
     conf: SQLConf,
+    asRead: Boolean,
     ignoresSwitches: Boolean = false
 ) {
   private val shape =
@@ -120,7 +126,7 @@ private final class Planning(
   }
 
   private def isFit(placement: Placement): Boolean =
-    !FileOfRow.isAskedAbove(join) || FileOfRow.isKept(join, placement)
+    !asRead || ranking.isDefined || FileOfRow.isKept(join, placement)
 
   private def cheapest(tier: Seq[Placement]): Option[Choice] =
     tier.flatMap(bestServed).minByOption(choice => JoinCost.ofSides(choice))
@@ -219,7 +225,6 @@ private final class Planning(
       offer.checked(request.paired).partition(c => shape.equiKeys.exists(_.source == c.source))
     val checked = ofKeys ++ others
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
-    val asRead = FileOfRow.isAskedAbove(join)
     val estimate = estimated(side)
     Choice(
       accelerator.id,

@@ -1,13 +1,15 @@
 package thetajoin.recognise
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import thetajoin.Settings
 import thetajoin.condition.{ConditionAnalysis, Operator, OrderedBy, Sides}
 import thetajoin.planner.{Planner, RankedJoin}
+import thetajoin.{InvalidSettingException, Settings}
 
 /**
  * Turns Spark's ASOF joins, which its optimizer would rewrite as a subquery for each left row, into [[RankedJoin]]s. It runs between
@@ -17,12 +19,31 @@ object RecogniseAsOf extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
     else plan.transformUpWithSubqueries {
-      case join: AsOfJoin if join.resolved && isPure(join) =>
-        val condition = join.condition.map(And(_, join.asOfCondition)).getOrElse(join.asOfCondition)
-        val ranked =
-          RankedJoin(join.left, join.right, join.joinType, Some(condition), rank(join), k = 1)
-        if (Planner.choose(ranked, conf).chosen.isDefined) ranked else join
+      case join: AsOfJoin if join.resolved && isPure(join) => ranked(join).getOrElse(join)
     }
+
+  /** A failure of ours leaves the join to Spark. */
+  private def ranked(join: AsOfJoin): Option[LogicalPlan] =
+    try {
+      val condition = join.condition.map(And(_, join.asOfCondition)).getOrElse(join.asOfCondition)
+      val ranked =
+        RankedJoin(join.left, join.right, join.joinType, Some(condition), rank(join), k = 1)
+      if (shareColumns(join) || Planner.choose(ranked, conf).chosen.isEmpty) None else Some(ranked)
+    } catch {
+      case e: InvalidSettingException => throw e
+      case NonFatal(e) =>
+        logWarning("thetajoin: an ASOF join is left to Spark", e)
+        None
+    }
+
+  /**
+   * Whether the sides are made of the same columns somewhere, which Spark's analyzer avoids. Its optimizer drops aliases that keep a
+   * name: it takes care within a Join, but not here, where both sides could end up with one column.
+   */
+  private def shareColumns(join: AsOfJoin): Boolean = {
+    def columns(side: LogicalPlan) = AttributeSet(side.collect { case node => node.output }.flatten)
+    columns(join.left).intersect(columns(join.right)).nonEmpty
+  }
 
   private def isPure(join: AsOfJoin): Boolean = {
     val isKnown = join.joinType match {
