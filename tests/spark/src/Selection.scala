@@ -16,7 +16,7 @@ final case class Selection(className: String, planned: Boolean, tests: Option[Se
 
 object Selection {
   private val builtByHand = Seq("InnerJoinSuite", "OuterJoinSuite", "ExistenceJoinSuite")
-  private val planned = Seq("JoinSuite", "DataFrameJoinSuite")
+  private val planned = Seq("JoinSuite", "DataFrameJoinSuite", "DataFrameAsOfJoinSuite")
   private val inputs = Seq(
     "outer-join.sql",
     "inner-join.sql",
