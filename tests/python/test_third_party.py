@@ -24,6 +24,7 @@ jar, names = sys.argv[1:]
 builder = SparkSession.builder.master("local[2]").config("spark.jars", jar)
 builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
 builder = builder.config("spark.sql.codegen.fallback", "false")
+builder = builder.config("spark.thetajoin.equiKeys.minBuildRows", "0")
 builder = builder.config("spark.sql.ansi.enabled", "false")  # a sum that overflows wraps around
 spark = thetajoin.configure(builder.config("spark.thetajoin.accelerators", names)).getOrCreate()
 from itertools import product
