@@ -2,7 +2,7 @@ package thetajoin.kit
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.contract.{BatchProber, BoundPair, Prober}
+import thetajoin.contract.{BatchProber, BoundPair, Prober, SingleRunProber}
 import thetajoin.kit.keys.{Groups, LongTable}
 
 /**
@@ -122,5 +122,43 @@ abstract class SegmentProber(
       val segment = finder.find(row)
       if (segment < 0) none() else probe(segment, numbers, 0)
     }
+  }
+}
+
+/**
+ * Finds the rows of a segment whose number is between bounds of the probe row, which follow its keys: the lower bound, then the upper
+ * one, each if there is one. They are one run.
+ *
+ * @param lower whether the number must not equal the lower bound; None if there is none
+ * @param upper the same of the upper bound
+ */
+class BetweenProber(
+    groups: Groups,
+    segments: Segments,
+    lower: Option[Boolean],
+    upper: Option[Boolean]
+) extends SegmentProber(groups)
+    with SingleRunProber {
+  private val hasLower = lower.isDefined
+  private val hasUpper = upper.isDefined
+  private val isLowerStrict = lower.contains(true)
+  private val isUpperStrict = upper.contains(true)
+
+  override protected def none(): Unit = run(0, 0)
+
+  /** Gives the rows from one position until another, if there are any. */
+  protected def found(from: Int, until: Int): Unit = run(from, until)
+
+  override def probe(segment: Int, first: Long, second: Long): Unit = {
+    val upper = if (hasLower) second else first
+    val from =
+      if (!hasLower) segments.starts(segment)
+      else if (isLowerStrict) segments.firstAbove(segment, first)
+      else segments.firstAtLeast(segment, first)
+    val until =
+      if (!hasUpper) segments.end(segment)
+      else if (isUpperStrict) segments.firstAtLeast(segment, upper)
+      else segments.firstAbove(segment, upper)
+    found(from, until)
   }
 }

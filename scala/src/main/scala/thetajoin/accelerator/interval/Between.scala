@@ -10,11 +10,10 @@ import thetajoin.contract.{
   LongsLookup,
   LongsProber,
   OrderedIndex,
-  Prober,
-  SingleRunProber
+  Prober
 }
 import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
-import thetajoin.kit.{SegmentProber, Segments}
+import thetajoin.kit.{BetweenProber, Segments}
 
 /**
  * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a probe key row
@@ -56,8 +55,8 @@ sealed class Between(spec: BetweenSpec, groups: Groups, segments: Segments) exte
   override def keyCount: Int = segments.count
 
   override def newProber(): Prober = groups match {
-    case _: Groups.OfBytes => new BetweenProber(spec, groups, segments)
-    case _ => new BetweenProber(spec, groups, segments) with LongsProber
+    case _: Groups.OfBytes => new BetweenProber(groups, segments, spec.lower, spec.upper)
+    case _ => new BetweenProber(groups, segments, spec.lower, spec.upper) with LongsProber
   }
 }
 
@@ -79,28 +78,4 @@ final class BetweenOfUnique(spec: BetweenSpec, table: LongTable, segments: Segme
   private def isBetween(value: Long, keys: Array[Long]): Boolean =
     (lower == 0 || value > keys(lower) || value == keys(lower) && !isLowerStrict) &&
       (upper == 0 || value < keys(upper) || value == keys(upper) && !isUpperStrict)
-}
-
-private class BetweenProber(spec: BetweenSpec, groups: Groups, segments: Segments)
-    extends SegmentProber(groups)
-    with SingleRunProber {
-  private val hasLower = spec.lower.isDefined
-  private val hasUpper = spec.upper.isDefined
-  private val isLowerStrict = spec.lower.contains(true)
-  private val isUpperStrict = spec.upper.contains(true)
-
-  override protected def none(): Unit = run(0, 0)
-
-  override def probe(segment: Int, first: Long, second: Long): Unit = {
-    val upper = if (hasLower) second else first
-    val from =
-      if (!hasLower) segments.starts(segment)
-      else if (isLowerStrict) segments.firstAbove(segment, first)
-      else segments.firstAtLeast(segment, first)
-    val until =
-      if (!hasUpper) segments.end(segment)
-      else if (isUpperStrict) segments.firstAtLeast(segment, upper)
-      else segments.firstAbove(segment, upper)
-    run(from, until)
-  }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract._
 import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
-import thetajoin.kit.{SegmentProber, Segments}
+import thetajoin.kit.{BetweenProber, Segments}
 
 /**
  * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a bound from which on values
@@ -87,23 +87,9 @@ final class First(spec: NearestSpec, groups: Groups, segments: Segments)
 }
 
 private class NearestProber(spec: NearestSpec, groups: Groups, segments: Segments)
-    extends SegmentProber(groups)
-    with SingleRunProber {
-  private val isLowerStrict = spec.isLowerStrict
-  private val hasUpper = spec.isUpperStrict.isDefined
-  private val isUpperStrict = spec.isUpperStrict.contains(true)
+    extends BetweenProber(groups, segments, Some(spec.isLowerStrict), spec.isUpperStrict) {
   private val isFirst = spec.isFirst
 
-  override protected def none(): Unit = run(0, 0)
-
-  override def probe(segment: Int, first: Long, second: Long): Unit = {
-    val from =
-      if (isLowerStrict) segments.firstAbove(segment, first)
-      else segments.firstAtLeast(segment, first)
-    val until =
-      if (!hasUpper) segments.end(segment)
-      else if (isUpperStrict) segments.firstAtLeast(segment, second)
-      else segments.firstAbove(segment, second)
+  override protected def found(from: Int, until: Int): Unit =
     run(from, if (isFirst) math.min(from + 1, until) else until)
-  }
 }
