@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import chdb
 
-from benchmarks.engines import Answer, Runner, summed
+from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
+from benchmarks.suites.asof import AsOfQuery
 from benchmarks.tables import Parquet, Range
 
 SETTINGS = {
@@ -43,6 +44,8 @@ class ClickHouseRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Fetch the query's one row."""
+        if isinstance(query, AsOfQuery) and query.nearest is not None:
+            raise UnsupportedJoinError("ClickHouse has no join with the nearest rows")
         return self._row(query.sql_of("ClickHouse"))
 
     def write(self, query: Query) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 
 from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
+from benchmarks.suites.asof import AsOfQuery
 from benchmarks.suites.containment import ElementsQuery
 from benchmarks.suites.existence import ExistenceQuery
 from benchmarks.suites.nlj import NestedLoopQuery
@@ -59,6 +60,8 @@ class PolarsRunner(Runner):
                 return self._range(query)
             case ElementsQuery():
                 return self._elements(query)
+            case AsOfQuery():
+                return self._as_of(query)
         raise TypeError(f"no Polars query for {query}")
 
     def _nested_loop(self, query: NestedLoopQuery) -> pl.LazyFrame:
@@ -90,6 +93,22 @@ class PolarsRunner(Runner):
             return pl.SQLContext(self._frames).execute(query.rewritten["Polars"])
         left, right = self._sides(query)
         return left.join_where(right, pl.sql_expr(query.condition_of("Polars")))
+
+    def _as_of(self, query: AsOfQuery) -> pl.LazyFrame:
+        if query.nearest not in (None, 1):
+            raise UnsupportedJoinError("Polars has no join with several nearest rows")
+        left, right = self._sides(query)
+        joined = left.sort("t").join_asof(
+            right.sort("t2"),
+            left_on="t",
+            right_on="t2",
+            by_left="sym" if query.keyed else None,
+            by_right="sym2" if query.keyed else None,
+            strategy="backward" if query.nearest is None else "nearest",
+            tolerance=query.tolerance,
+            check_sortedness=False,
+        )
+        return joined.filter(pl.col("w").is_not_null())
 
     def _sides(self, query: Query) -> tuple[pl.LazyFrame, pl.LazyFrame]:
         left, right = query.sides

@@ -84,6 +84,7 @@ def session(threads: int) -> SparkSession:
         "spark.driver.memory": "4g",
         # A query that is cancelled at the time limit is no error; others are raised.
         "spark.log.level": "FATAL",
+        "spark.sql.join.asofJoin.enabled": "true",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

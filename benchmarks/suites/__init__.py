@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import containment, existence, nlj, range
+from benchmarks.suites import asof, containment, existence, nlj, range
 
 SUITES = {
-    suite.name: suite for suite in (nlj.SUITE, existence.SUITE, range.SUITE, containment.SUITE)
+    suite.name: suite
+    for suite in (nlj.SUITE, existence.SUITE, range.SUITE, containment.SUITE, asof.SUITE)
 }

@@ -17,6 +17,7 @@ Set a session up, write plain SQL, and look at what became of its joins:
 from thetajoin import settings
 from thetajoin._asof import asof_join
 from thetajoin._diagnosis import JoinReport, explain_joins
+from thetajoin._nearest import nearest_join
 from thetajoin._session import KRYO_REGISTRATOR, configure, jar_path
 from thetajoin.errors import (
     ConfigureError,
@@ -42,5 +43,6 @@ __all__ = [
     "configure",
     "explain_joins",
     "jar_path",
+    "nearest_join",
     "settings",
 ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Direction = Literal["backward", "forward", "nearest"]
 _DIRECTIONS = ("backward", "forward", "nearest")
-_HOWS = ("left", "inner")
+HOWS = ("left", "inner")
 
 
 def asof_join(
@@ -73,17 +73,17 @@ def asof_join(
     from pyspark.sql.functions import col, lit
 
     left_time, right_time = _one(on, left_on, right_on)
-    left_keys, right_keys = _many(by, left_by, right_by)
+    left_keys, right_keys = columns_equal(by, left_by, right_by)
     if direction not in _DIRECTIONS:
         raise ValueError(f"direction must be one of {', '.join(_DIRECTIONS)}, but is {direction!r}")
-    if how not in _HOWS:
-        raise ValueError(f"how must be one of {', '.join(_HOWS)}, but is {how!r}")
-    _require(left, "left", [left_time, *left_keys])
-    _require(right, "right", [right_time, *right_keys])
+    if how not in HOWS:
+        raise ValueError(f"how must be one of {', '.join(HOWS)}, but is {how!r}")
+    require_columns(left, "left", [left_time, *left_keys])
+    require_columns(right, "right", [right_time, *right_keys])
 
     shared = ([on] if on is not None else []) + (left_keys if by is not None else [])
     kept = [name for name in right.columns if name not in shared]
-    names = _names(left.columns, kept, suffixes)
+    names = names_of_result(left.columns, kept, suffixes)
     # Columns get names of their own, since both sides may come from the same table.
     a = left.toDF(*(f"left_{i}" for i in range(len(left.columns))))
     b = right.toDF(*(f"right_{i}" for i in range(len(right.columns))))
@@ -121,11 +121,13 @@ def _one(on: str | None, left_on: str | None, right_on: str | None) -> tuple[str
     raise ValueError("name the column to compare by `on`, or by both `left_on` and `right_on`")
 
 
-def _many(
+def columns_equal(
     by: str | Sequence[str] | None,
     left_by: str | Sequence[str] | None,
     right_by: str | Sequence[str] | None,
 ) -> tuple[list[str], list[str]]:
+    """The columns of both sides that must be equal, in the same order."""
+
     def listed(names: str | Sequence[str] | None) -> list[str]:
         return [names] if isinstance(names, str) else list(names or [])
 
@@ -140,19 +142,23 @@ def _many(
     return left, right
 
 
-def _require(frame: DataFrame, side: str, names: list[str]) -> None:
+def require_columns(frame: DataFrame, side: str, names: list[str]) -> None:
+    """Each of these columns must be there, once."""
     for name in names:
         if frame.columns.count(name) != 1:
             there = "has several columns" if name in frame.columns else "has no column"
             raise ValueError(f"{side} {there} {name!r}: it has {', '.join(frame.columns)}")
 
 
-def _names(left: list[str], right: list[str], suffixes: tuple[str, str]) -> list[str]:
+def names_of_result(
+    left: list[str], right: list[str], suffixes: tuple[str, str], others: Sequence[str] = ()
+) -> list[str]:
     """Of the columns that come out: a name that both sides have gets a suffix."""
     both = set(left) & set(right)
     names = [
         *(name + suffixes[0] if name in both else name for name in left),
         *(name + suffixes[1] if name in both else name for name in right),
+        *others,
     ]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import thetajoin.accelerator.Registry
 import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, TakeArrangedJoins, ThetaJoinStrategy}
 import thetajoin.planner.ResolveThetaHints
-import thetajoin.recognise.{PushIntoRanked, RecogniseAsOf}
+import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
 
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
@@ -21,7 +21,8 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
       register(setting)
     }
     extensions.injectHintResolutionRule(_ => ResolveThetaHints)
-    extensions.injectPlanNormalizationRule(_ => RecogniseAsOf)
+    extensions.injectPlanNormalizationRule(_ => RecogniseRanked)
+    extensions.injectOptimizerRule(_ => FirstOfWindow)
     extensions.injectOptimizerRule(_ => PushIntoRanked)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)
     extensions.injectColumnar(_ =>

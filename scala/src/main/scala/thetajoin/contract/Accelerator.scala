@@ -97,7 +97,7 @@ trait Ask {
 }
 
 /**
- * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer
+ * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer, and a rank that is none of them
  * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys
  *   can't fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
  * @param buildKeys one-sided expressions over the build side, evaluated once a row

@@ -30,6 +30,12 @@ trait IndexSpec extends Serializable {
   /** The same index where the join asks only whether a row has a candidate: it may then keep fewer rows. */
   def forExistence: IndexSpec = this
 
+  /**
+   * Whether a probe row has one candidate at most, whatever the build rows. If keys are numbers of 64 bits, indexes are
+   * [[LongsLookup]]s then.
+   */
+  def findsOneAtMost: Boolean = false
+
   /** The same index where the join asks for a probe row's first candidate alone. */
   def forFirst: IndexSpec = this
 }

@@ -130,6 +130,14 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     state = Tail
   }
 
+  /** In place of the candidates of a probe row: those that were chosen among them. */
+  def choose(rows: FirstRows): Unit = {
+    list = rows.positions
+    runFrom = 0
+    runUntil = rows.size
+    state = Chosen
+  }
+
   /** With [[buildRows]]: whether those of the current run have a match. */
   def matched: Boolean = tail.matched
 
@@ -149,6 +157,9 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
         run(runUntil, endOfLong)
       }
     case Rest => partFrom < partEnd && nextPart()
+    case Chosen =>
+      state = Done
+      runUntil > 0
     case Tail =>
       if (partFrom < partEnd) nextPart()
       else tail.nextRun() && runOfRows(tail.from, tail.until)
@@ -207,6 +218,7 @@ private[driver] object Candidates {
   private final val Rest = 4
   private final val Tail = 5
   private final val Long = 6
+  private final val Chosen = 7
 
   /** Groups of a batch that are none of the index: the rows that can match but are in no group; no rows; all of them; a [[BuildTail]]. */
   final val AlwaysGroup = -1

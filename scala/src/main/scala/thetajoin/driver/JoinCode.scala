@@ -33,7 +33,11 @@ private[thetajoin] final class JoinCode(
   private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)
   private val counters = new CounterCode(ctx, metricTerm)
-  private val singleRow = new SingleRowCode(ctx, task, relation, probeRow, matching, counters)
+  private val firstRows =
+    if (task.limit.isEmpty || relation.lookup.isDefined) None
+    else Some(new FirstRowsCode(ctx, task, relation, matching, counters))
+  private val singleRow =
+    new SingleRowCode(ctx, task, relation, probeRow, matching, counters, firstRows)
   private lazy val found = ctx.addMutableState("boolean", "found", forceInline = true)
   private lazy val from = ctx.addMutableState("int", "runFrom", forceInline = true)
   private lazy val until = ctx.addMutableState("int", "runUntil", forceInline = true)
@@ -58,7 +62,7 @@ private[thetajoin] final class JoinCode(
 
   private def batch(bounds: Int, consumer: RowConsumer, canBeTail: Boolean): BatchCode = {
     val ofPairs = consumer.standalone.map { read =>
-      AttributeSet.fromAttributeSets(read +: task.residual.map(_.references))
+      AttributeSet.fromAttributeSets(read +: task.ofCandidates.map(_.references))
     }
     val needed = ofPairs.getOrElse(AttributeSet(task.probeOutput))
     new BatchCode(ctx, task, relation, probeRow, bounds, needed, canBeTail)
@@ -90,9 +94,20 @@ private[thetajoin] final class JoinCode(
   private def ofRow(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String = {
     val columns = early(probe)
     if (singleRow.isAll) columns + singleRow(probe, start, consumer)
-    else s"$columns\n$found = false;\n$start\n" +
+    else s"$columns\n$found = false;\n${chosen(probe, start)}\n" +
       pairs(probe, probeIsTail = None, consumer, stop = None)
   }
+
+  /** Narrows the candidates that `start` sets to those that the probe row is joined with, if that is not for the residual to tell. */
+  private def chosen(probe: Seq[ExprCode], start: String): String =
+    firstRows.fold(start) { first =>
+      s"$start\n${first.choose(probe)}\n$candidates.choose(${first.rows});"
+    }
+
+  /** The search for the next of these rows. */
+  private def nextRow(probe: Seq[ExprCode]): MatchSearch =
+    if (firstRows.isDefined) NoSearch
+    else matching.search(probe, relation.candidateColumns(), held = None)
 
   /**
    * A loop over the rows of `input`, an iterator of probe rows that [[EndsWithTail]] if build rows come out by themselves. It is left
@@ -131,7 +146,7 @@ private[thetajoin] final class JoinCode(
          |  if (!$active) { ${rows.moveOn} }
          |  ${early(probe)}
          |  if (!$active) {
-         |    ${startUnlessTail(rows, input)}
+         |    ${startUnlessTail(probe, rows, input)}
          |    $active = true;
          |  }
          |  ${pairs(probe, rows.isTail, consumer, stop)}
@@ -145,8 +160,8 @@ private[thetajoin] final class JoinCode(
       s"${JoinMetrics.getClass.getName}.MODULE$$.timeProbe(${metricTerm(JoinMetrics.ProbeTime)});"
     )
 
-  private def startUnlessTail(rows: ProbeRows, input: String): String = {
-    val first = s"$found = false;\n${rows.start}"
+  private def startUnlessTail(probe: Seq[ExprCode], rows: ProbeRows, input: String): String = {
+    val first = s"$found = false;\n${chosen(probe, rows.start)}"
     rows.isTail match {
       case None => first
       case Some(isTail) =>
@@ -169,7 +184,7 @@ private[thetajoin] final class JoinCode(
   ): String = {
     val end = ctx.freshName("end")
     val emitted = ctx.freshName("emitted")
-    val search = matching.search(probe, relation.newColumns(), held = None)
+    val search = nextRow(probe)
     val (prepare, loops) = consumer.standalone match {
       case Some(read) => loopMethods(probe, probeIsTail, search, consumer, read, end, emitted)
       case None => ("", loopInPlace(probe, probeIsTail, search, consumer, stop, end, emitted))
@@ -337,7 +352,8 @@ private[thetajoin] final class JoinCode(
            |  $until = 0;
            |  return true;
            |}""".stripMargin
-    val count = counters.add(s"$until - $from", Seq(CandidateRows))
+    val count =
+      if (firstRows.isDefined) "" else counters.add(s"$until - $from", Seq(CandidateRows))
     ctx.addNewFunction(
       name,
       s"""

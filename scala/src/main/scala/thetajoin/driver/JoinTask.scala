@@ -3,7 +3,7 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
-import thetajoin.condition.Safety
+import thetajoin.condition.{OrderedLong, Safety}
 import thetajoin.contract.LongsLookup
 import thetajoin.relation.ThetaRelation
 
@@ -43,13 +43,16 @@ final case class JoinTask(
   val holdsErrors: Boolean = role.isExistence && !residual.forall(Safety.cannotFail)
 
   /** What is evaluated of probe rows and candidates. */
-  def evaluated: Seq[Expression] = probeFilter.toSeq ++ probeKeys ++ residual
+  def evaluated: Seq[Expression] = probeFilter.toSeq ++ probeKeys ++ ofCandidates
+
+  /** What is evaluated of a candidate together with the probe row. */
+  def ofCandidates: Seq[Expression] = residual ++ rank.map(_.child)
 
   /** Whether a probe row gives one row at most. */
   def oneRowAtMost: Boolean = role.oneRowAtMost || limit.contains(1)
 
   /** Whether there is generated code for it. */
-  def hasCode: Boolean = rank.isEmpty && limit.forall(_ == 1)
+  def hasCode: Boolean = rank.forall(order => OrderedLong.orders(order.dataType))
 
   /** Whether the index of this relation gives, by one call, all that a probe row is joined with. */
   def looksUp(relation: ThetaRelation): Boolean =

@@ -3,7 +3,7 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
 
-/** The residual as Java text: on one candidate, and as a search for the next match. */
+/** The residual as Java text: on one candidate, as a search for the next match, and as a look at all of them. */
 private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
   private val schema: AttributeSeq = task.probeOutput ++ task.stored
   private val read = AttributeSet.fromAttributeSets(task.residual.map(_.references))
@@ -30,32 +30,54 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
    */
   def search(probe: Seq[ExprCode], columns: BuildColumns, held: Option[String]): MatchSearch =
     if (task.residual.isEmpty) NoSearch
-    else {
-      val name = ctx.freshName("nextMatch")
-      val p = ctx.freshName("position")
-      val until = ctx.freshName("until")
-      val kept = new KeptColumns(ctx, task.probeOutput, probe, read)
-      val test = s"${check(kept.locals, columns.at(p), orElse = "continue;")}\nreturn $p;"
-      val guarded = held.fold(test) { error =>
-        s"""
-           |try {
-           |  $test
-           |} catch (Exception failed) {
-           |  if ($error == null) $error = failed;
-           |}""".stripMargin
-      }
-      val method = ctx.addNewFunction(
-        name,
-        s"""
-           |private int $name(int $p, int $until) {
-           |  ${columns.declareLocals}
-           |  ${kept.declareLocals}
-           |  ${MatchCode.inBlocks(p, until)(end => s"for (; $p < $end; $p++) {\n$guarded\n}")}
-           |  return $until;
-           |}""".stripMargin
-      )
-      new MethodSearch(method, kept.set)
+    else method("nextMatch", probe, columns, read, held)((_, place) => s"return $place;")
+
+  /**
+   * A look at all candidates, of which each match is handed to `visit`: as the columns of the pair, of which those in `ofVisit` are
+   * evaluated, and its place. It may return the place after this one and so be the last.
+   */
+  def visitor(probe: Seq[ExprCode], columns: BuildColumns, ofVisit: AttributeSet)(
+      visit: (Seq[ExprCode], String) => String
+  ): MethodSearch =
+    method("visitMatches", probe, columns, read ++ ofVisit, held = None) { (pair, place) =>
+      val load = ExpressionCode.evaluate(pair, task.probeOutput ++ task.stored, ofVisit)
+      s"$load\n${visit(pair, place)}"
     }
+
+  private def method(
+      kind: String,
+      probe: Seq[ExprCode],
+      columns: BuildColumns,
+      needed: AttributeSet,
+      held: Option[String]
+  )(ofMatch: (Seq[ExprCode], String) => String): MethodSearch = {
+    val name = ctx.freshName(kind)
+    val p = ctx.freshName("position")
+    val until = ctx.freshName("until")
+    val kept = new KeptColumns(ctx, task.probeOutput, probe, needed)
+    val (ofProbe, ofBuild) = (kept.locals, columns.at(p))
+    val test =
+      s"${check(ofProbe, ofBuild, orElse = "continue;")}\n${ofMatch(ofProbe ++ ofBuild, p)}"
+    val guarded = held.fold(test) { error =>
+      s"""
+         |try {
+         |  $test
+         |} catch (Exception failed) {
+         |  if ($error == null) $error = failed;
+         |}""".stripMargin
+    }
+    val method = ctx.addNewFunction(
+      name,
+      s"""
+         |private int $name(int $p, int $until) {
+         |  ${columns.declareLocals}
+         |  ${kept.declareLocals}
+         |  ${MatchCode.inBlocks(p, until)(end => s"for (; $p < $end; $p++) {\n$guarded\n}")}
+         |  return $until;
+         |}""".stripMargin
+    )
+    new MethodSearch(method, kept.set)
+  }
 }
 
 private[driver] object MatchCode {

@@ -58,7 +58,7 @@ private[driver] final class ProbeCode(
    */
   def early(probe: Seq[ExprCode], isPlaced: Boolean, manyRows: Boolean): String = {
     val ofStart = if (isPlaced) Nil else task.probeFilter ++ task.probeKeys
-    val read = (task.residual ++ ofStart).map(_.references)
+    val read = (task.ofCandidates ++ ofStart).map(_.references)
     val primitive = task.probeOutput.filter(a => CodeGenerator.isPrimitiveType(a.dataType))
     val needed =
       AttributeSet.fromAttributeSets(read) ++ AttributeSet(if (manyRows) primitive else Nil)

@@ -71,7 +71,7 @@ private[driver] final class RelationCode(
 
   /** The index, if it gives by one call the only candidate that a probe row can have. */
   lazy val lookup: Option[String] =
-    if (source.isShared && !inBatches && task.looksUp(sample))
+    if (source.mayLookUp && !inBatches && task.looksUp(sample))
       Some(indexField(sample.index, classOf[LongsLookup]))
     else None
 
@@ -94,14 +94,26 @@ private[driver] final class RelationCode(
   /** The bounds by which the index finds rows. */
   def pair: BoundPair = sample.index.pair
 
-  /** The list of positions that runs are places of, if they are. */
-  private lazy val positions: Option[String] = {
+  /** Whether candidates are places in a list of positions. */
+  private lazy val listsCandidates: Boolean = {
     val prober = if (inBatches) sample.index.newBatchProber().get else sample.index.newProber()
-    if (prober.lists) Some(s"$candidates.positions()") else None
+    prober.lists
   }
 
+  /** Columns of candidates by their place. */
+  def candidateColumns(): BuildColumns = columns(isListed = listsCandidates)
+
+  /** Columns of the rows that a probe row is joined with: candidates, or the list of those that were chosen among them. */
   def newColumns(): BuildColumns =
+    columns(isListed = task.limit.isDefined && lookup.isEmpty || listsCandidates)
+
+  /** Columns by the position of a row. */
+  def positionColumns(): BuildColumns = columns(isListed = false)
+
+  private def columns(isListed: Boolean): BuildColumns = {
+    val positions = if (isListed) Some(s"$candidates.positions()") else None
     new BuildColumns(ctx, source, task.stored, relation, positions)
+  }
 }
 
 /** The field of an index that is asked for a key, by what it takes for one. */

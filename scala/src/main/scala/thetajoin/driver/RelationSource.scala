@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.contract.{JoinIndex, KeyErrors}
+import thetajoin.contract.{IndexSpec, JoinIndex, KeyErrors}
 import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.FlatColumn
 
@@ -15,8 +15,8 @@ private[thetajoin] sealed trait RelationSource {
   /** One like those of the tasks: the code is made for it. */
   def sample: ThetaRelation
 
-  /** Whether the sample is what all tasks have. */
-  def isShared: Boolean
+  /** Whether the index of every task is a [[thetajoin.contract.LongsLookup]] if the sample's is. */
+  def mayLookUp: Boolean
 
   /** Whether build rows may be candidates of every key, of whatever task. */
   def mayHaveAlways: Boolean
@@ -33,8 +33,6 @@ private[thetajoin] sealed trait RelationSource {
 
 /** Tasks have their own, made of other rows than the sample. */
 private[driver] sealed trait OwnRelation extends RelationSource {
-  override def isShared: Boolean = false
-
   override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
     attribute.nullable
 
@@ -55,7 +53,7 @@ private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelatio
 
   override def sample: ThetaRelation = broadcast.value
 
-  override def isShared: Boolean = true
+  override def mayLookUp: Boolean = true
 
   override def mayHaveAlways: Boolean = sample.always > 0
 
@@ -72,13 +70,15 @@ private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelatio
 private[thetajoin] final class PartitionSource(
     override val sample: ThetaRelation,
     join: Int,
-    keyErrors: KeyErrors
+    spec: IndexSpec
 ) extends TaskSource
     with OwnRelation {
   override def relation(probe: Iterator[InternalRow]): ThetaRelation =
     probe.asInstanceOf[PartitionRows].relation
 
-  override def mayHaveAlways: Boolean = keyErrors == KeyErrors.Held
+  override def mayLookUp: Boolean = spec.findsOneAtMost
+
+  override def mayHaveAlways: Boolean = spec.keyErrors == KeyErrors.Held
 
   override def term(ctx: CodegenContext): String = {
     // A stage may be made of several joins' code, of which each partition runs one: see UnionExec. The same code serves the
@@ -105,6 +105,8 @@ private[thetajoin] object PartitionSource {
 /** Each task puts its own in the place that the sample has among the references of the code. */
 private[driver] final class ReferenceSource(override val sample: ThetaRelation)
     extends OwnRelation {
+  override def mayLookUp: Boolean = false
+
   override def mayHaveAlways: Boolean = true
 
   override def term(ctx: CodegenContext): String = ctx.addReferenceObj("joinRelation", sample)

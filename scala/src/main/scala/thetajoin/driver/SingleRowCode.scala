@@ -13,7 +13,8 @@ private[driver] final class SingleRowCode(
     relation: RelationCode,
     probeRow: ProbeCode,
     matching: MatchCode,
-    counters: CounterCode
+    counters: CounterCode,
+    firstRows: Option[FirstRowsCode]
 ) {
   import JoinMetrics.{CandidateRows, Matches, OutputRows}
 
@@ -28,7 +29,7 @@ private[driver] final class SingleRowCode(
     (role.probeExistence, relation.lookup) match {
       case (Some(kind), _) => existence(probe, start, kind, consumer)
       case (None, Some(index)) => pair(probe, index, consumer)
-      case (None, None) => firstPair(probe, start, consumer)
+      case (None, None) => firstPair(start, probe, firstRows.get, consumer)
     }
 
   /** The probe row with its only candidate, if that matches, or else with nulls if such are part of the result. */
@@ -53,23 +54,21 @@ private[driver] final class SingleRowCode(
        |$rows""".stripMargin
   }
 
-  /** The probe row with the first of its candidates that matches. */
-  private def firstPair(probe: Seq[ExprCode], start: String, consumer: RowConsumer): String = {
-    val (p, seen, next) = (ctx.freshName("position"), ctx.freshName("seen"), ctx.freshName("next"))
-    val search = matching.search(probe, relation.newColumns(), held = None)
-    val columns = relation.newColumns()
+  /** The probe row with the first of its matches. */
+  private def firstPair(
+      start: String,
+      probe: Seq[ExprCode],
+      first: FirstRowsCode,
+      consumer: RowConsumer
+  ): String = {
+    val p = ctx.freshName("position")
+    val choose = first.choose(probe)
+    val columns = relation.positionColumns()
     val rows = joined(probe, columns, p, consumer)
     s"""
        |$start
-       |${search.prepare}
-       |int $p = -1;
-       |long $seen = 0L;
-       |while ($p < 0 && $candidates.next()) {
-       |  final int $next = ${search(s"$candidates.from()", s"$candidates.until()")};
-       |  if ($next < $candidates.until()) $p = $next;
-       |  $seen += $next - $candidates.from() + ($p < 0 ? 0 : 1);
-       |}
-       |${counters.add(seen, Seq(CandidateRows))}
+       |$choose
+       |final int $p = ${first.rows}.size() > 0 ? ${first.rows}.positions()[0] : -1;
        |${columns.declareLocals}
        |$rows""".stripMargin
   }
@@ -135,7 +134,7 @@ private[driver] final class SingleRowCode(
       val seen = ctx.freshName("seen")
       val held =
         if (task.holdsErrors) Some(ctx.addMutableState("Exception", "heldError")) else None
-      val search = matching.search(probe, relation.newColumns(), held)
+      val search = matching.search(probe, relation.candidateColumns(), held)
       val throwHeld = held.map { error =>
         s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"
       }.getOrElse("")

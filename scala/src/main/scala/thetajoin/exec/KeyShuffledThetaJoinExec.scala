@@ -64,7 +64,7 @@ final case class KeyShuffledThetaJoinExec(
   }
 
   private def ofPartition: TaskSource =
-    new PartitionSource(keys.build(Iterator.empty), id, mode.spec.keyErrors)
+    new PartitionSource(keys.build(Iterator.empty), id, mode.spec)
 
   /** By Spark's estimate; without one they may be many. */
   private def probeBytes: BigInt =

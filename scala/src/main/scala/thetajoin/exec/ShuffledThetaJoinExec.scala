@@ -78,7 +78,7 @@ final case class ShuffledThetaJoinExec(
 
   @transient private lazy val sample: ThetaRelation = boundMode.relation(Iterator.empty)
 
-  private def source: TaskSource = new PartitionSource(sample, id, mode.spec.keyErrors)
+  private def source: TaskSource = new PartitionSource(sample, id, mode.spec)
 
   override protected def doExecute(): RDD[InternalRow] = interpreted(partitions(), source)
 

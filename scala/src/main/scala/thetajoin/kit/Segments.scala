@@ -60,16 +60,11 @@ object Segments {
 }
 
 /**
- * Finds the segment of a probe row, alone or in a batch. What its candidates there are is up to the index.
+ * Finds the segment of a probe row. What its candidates there are is up to the index, which compares the numbers that follow the keys.
  *
  * @param groups finds a segment by the keys that must be equal, which come first in a key row
- * @param pair which of the numbers after them the index compares
  */
-abstract class SegmentProber(
-    groups: Groups,
-    pair: BoundPair = BoundPair.FirstTwo
-) extends Prober
-    with BatchProber {
+abstract class GroupProber(groups: Groups) extends Prober {
   private val table: LongTable = groups match {
     case Groups.OfNumbers(table) => table
     case _ => null
@@ -90,8 +85,11 @@ abstract class SegmentProber(
   /** There are no candidates. */
   protected def none(): Unit
 
-  final override def group(key: Long): Int = table.find(key)
-  final override def group(row: InternalRow): Int =
+  /** Starts on the candidates within a segment, by the numbers from this place on. */
+  protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit
+
+  final def group(key: Long): Int = table.find(key)
+  final def group(row: InternalRow): Int =
     if (finder != null) finder.find(row) else group(row.getLong(0))
 
   /** For key rows of numbers only. */
@@ -100,13 +98,6 @@ abstract class SegmentProber(
     if (segment < 0) none() else probe(segment, key, keys)
     segment >= 0
   }
-
-  private def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
-    probe(segment, number(numbers, at + pair.first), number(numbers, at + pair.second))
-
-  /** An index with one bound reads no second. */
-  private def number(numbers: Array[Long], at: Int): Long =
-    if (at < numbers.length) numbers(at) else 0L
 
   final override def probe(row: InternalRow): Unit = {
     // Numbers stand where they do in the row, but for keys of other types.
@@ -123,6 +114,24 @@ abstract class SegmentProber(
       if (segment < 0) none() else probe(segment, numbers, 0)
     }
   }
+}
+
+/**
+ * Finds the segment of a probe row, alone or in a batch, and compares one or two numbers there.
+ *
+ * @param pair which of the numbers after the keys
+ */
+abstract class SegmentProber(
+    groups: Groups,
+    pair: BoundPair = BoundPair.FirstTwo
+) extends GroupProber(groups)
+    with BatchProber {
+  final override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
+    probe(segment, number(numbers, at + pair.first), number(numbers, at + pair.second))
+
+  /** An index with one bound reads no second. */
+  private def number(numbers: Array[Long], at: Int): Long =
+    if (at < numbers.length) numbers(at) else 0L
 }
 
 /**

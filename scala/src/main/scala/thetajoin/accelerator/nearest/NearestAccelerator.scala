@@ -16,23 +16,33 @@ import thetajoin.kit.{Bound, EqualKeys, Segments}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * ASOF joins: of the build rows with the same keys, the one with the highest value up to a bound, or the lowest from a bound on.
+ * ASOF joins and those with the nearest rows: of the build rows with the same keys, those with the highest value up to a bound, or the
+ * lowest from a bound on, or the nearest from both sides.
  *
  * {{{
- *   a.k = b.k AND a.t >= b.t, by b.t descending      rows of a key are sorted by b.t, turned over: the first from a.t on
+ *   a.k = b.k AND a.t >= b.t, by b.t descending      rows of a key are sorted by b.t, turned over: from a.t on
  *   a.k = b.k AND a.t <= b.t, by b.t                 the same, not turned over
+ *   a.k = b.k, by abs(a.t - b.t)                     from a.t on in both directions
  * }}}
  *
- * A bound from the other end, as a tolerance is one, ends the candidates.
+ * Other bounds, as a tolerance is one, end the candidates.
  */
 object NearestAccelerator extends Accelerator {
   override val id: String = "nearest"
 
   override val summary: String =
-    "ASOF joins: rows are sorted by their keys and the value that is compared, and a probe is a search for the row next to its own value."
+    "ASOF and nearest joins: rows are sorted by their keys and the value that is compared, and a probe is a search for the rows next to its own value."
 
   override def wireClasses: Seq[Class[_]] =
-    Seq(classOf[NearestSpec], classOf[Nearest], classOf[First], classOf[Segments])
+    Seq(
+      classOf[NearestSpec],
+      classOf[Nearest],
+      classOf[First],
+      classOf[ClosestSpec],
+      classOf[Closest],
+      classOf[FirstClosest],
+      classOf[Segments]
+    )
 
   override def reasons: Seq[ReasonCode] = Seq(OtherRank)
 
@@ -40,11 +50,49 @@ object NearestAccelerator extends Accelerator {
 
   override def offer(request: JoinRequest): Either[Reason, Offer] = request.need match {
     case Need.Lowest(_, rank) =>
-      EqualKeys.of(request.shape, request.buildSide).flatMap(ranked(request, rank, _))
+      EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
+        val sides = (AttributeSet(request.build), AttributeSet(request.probe))
+        ValueDistance.of(rank, sides._1, sides._2) match {
+          case Some(distance) => Right(closest(request, rank.child, distance, equal))
+          case None => next(request, rank, equal)
+        }
+      }
     case _ => Left(OtherRank("all matches are asked for"))
   }
 
-  private def ranked(
+  private def closest(
+      request: JoinRequest,
+      rank: Expression,
+      distance: ValueDistance,
+      equal: EqualKeys
+  ): Offer = {
+    val bounds = request.shape.plainComparisons.flatMap(Bound.of(_, request.buildSide))
+      .filter(distance.isOf)
+    def one(isLower: Boolean) = bounds.find(_.isLower == isLower)
+    val (lower, upper) = (one(isLower = true), one(isLower = false))
+    def isStrict(bound: Bound) = bound.strict && distance.localTime.isEmpty
+    val reach = (lower ++ upper).map { bound =>
+      val end = if (bound.isLower) Long.MinValue else Long.MaxValue
+      if (distance.isExact(bound)) distance.reach(bound) else orEnd(distance.reach(bound), end)
+    }
+    val used = (lower ++ upper).toSeq
+    Offer(
+      served = equal.sources ++ used.map(_.source) :+ rank,
+      exact = equal.sources ++ used.filter(distance.isExact).map(_.source),
+      buildKeys = equal.build :+ distance.number(distance.build),
+      probeKeys = equal.probe ++ (distance.number(distance.probe) +: reach.toSeq),
+      spec = ClosestSpec(
+        equal.build.size,
+        lower.map(isStrict),
+        upper.map(isStrict),
+        distance.isFloating
+      ),
+      cost = LookUp,
+      isRanked = true
+    )
+  }
+
+  private def next(
       request: JoinRequest,
       rank: SortOrder,
       equal: EqualKeys
@@ -78,20 +126,24 @@ object NearestAccelerator extends Accelerator {
       buildKeys = equal.build :+ ascending(value),
       probeKeys = equal.probe ++ (ascending(lower.probe) +: upper.map(orNone(_, ascending)).toSeq),
       spec = NearestSpec(equal.build.size, lower.strict, upper.map(_.strict)),
-      cost = Cost(share = 0.1, perProbe = 100, perBuildRow = 250),
+      cost = LookUp,
       isRanked = true
     )
   }
 
-  /** A bound that can't be computed (`a.t - tolerance` may overflow) is none, and the residual raises the error if a pair needs it. */
+  private val LookUp = Cost(share = 0.1, perProbe = 100, perBuildRow = 250)
+
   private def orNone(bound: Bound, ascending: Expression => Expression): Expression =
-    if (bound.exact) ascending(bound.probe)
-    else Coalesce(Seq(TryEval(ascending(bound.probe)), Literal(Long.MaxValue)))
+    if (bound.exact) ascending(bound.probe) else orEnd(ascending(bound.probe), Long.MaxValue)
+
+  /** A bound that can't be computed (`a.t - tolerance` may overflow) is none, and the residual raises the error if a pair needs it. */
+  private def orEnd(bound: Expression, end: Long): Expression =
+    Coalesce(Seq(TryEval(bound), Literal(end)))
 
   case object OtherRank
       extends ReasonCode(
         "OTHER_RANK",
         "The nearest row is not told by one value of the side to build that the condition bounds",
-        "Order by a number, date or timestamp of the right side that is compared with one of the left."
+        "Order by a number, date or timestamp of the right side that is compared with one of the left, or by their distance abs(a.t - b.t)."
       )
 }

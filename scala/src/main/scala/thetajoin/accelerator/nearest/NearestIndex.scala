@@ -24,6 +24,7 @@ final case class NearestSpec(
     isFirst: Boolean = false
 ) extends IndexSpec {
   override def keyErrors: KeyErrors = KeyErrors.Raised
+  override def findsOneAtMost: Boolean = isFirst
   override def forFirst: IndexSpec = copy(isFirst = true)
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NearestBuilder(this, keyTypes.take(keys))

@@ -1,0 +1,171 @@
+package thetajoin.accelerator.nearest
+
+import java.lang.Double.{compare, longBitsToDouble}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
+
+import thetajoin.condition.OrderedLong
+import thetajoin.contract._
+import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
+import thetajoin.kit.{GroupProber, Segments}
+
+/**
+ * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a value, then the bounds within which
+ * values match: the lower and the upper one, each if there is one. The rows of a key are sorted by their value, and the candidates come
+ * in the order of their distance from the probe value: of equal distances the lower value first.
+ *
+ * @param keys how many columns must be equal
+ * @param isLowerStrict whether the value must not equal the lower bound; None if there is none
+ * @param isUpperStrict the same of the upper bound
+ * @param isFloating whether values are floating-point numbers, whose distance is rounded
+ * @param isFirst whether only the first candidate is asked for
+ */
+final case class ClosestSpec(
+    keys: Int,
+    isLowerStrict: Option[Boolean],
+    isUpperStrict: Option[Boolean],
+    isFloating: Boolean,
+    isFirst: Boolean = false
+) extends IndexSpec {
+  override def keyErrors: KeyErrors = KeyErrors.Raised
+  override def findsOneAtMost: Boolean = isFirst
+  override def forFirst: IndexSpec = copy(isFirst = true)
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
+    new ClosestBuilder(this, keyTypes.take(keys))
+}
+
+private final class ClosestBuilder(spec: ClosestSpec, types: Seq[DataType]) extends IndexBuilder {
+  private val rows = new KeyedNumbers(types, values = 1)
+
+  override def add(row: InternalRow): Unit = rows.add(row)
+
+  override def finish(): OrderedIndex = {
+    val sorted = rows.sortedBy(rows.column(0))
+    val values = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
+    val index = rows.groups match {
+      case _: Groups.OfBytes => new Closest(spec, rows.groups, values)
+      case groups if spec.isFirst => new FirstClosest(spec, groups, values)
+      case groups => new Closest(spec, groups, values)
+    }
+    OrderedIndex(index, sorted.order)
+  }
+}
+
+sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extends JoinIndex {
+  private val hasLower = spec.isLowerStrict.isDefined
+  private val isLowerStrict = spec.isLowerStrict.contains(true)
+  private val hasUpper = spec.isUpperStrict.isDefined
+  private val isUpperStrict = spec.isUpperStrict.contains(true)
+  private val isFloating = spec.isFloating
+
+  override def bytes: Long = groups.bytes + values.bytes
+  override def keyCount: Int = values.count
+  override def newProber(): Prober = groups match {
+    case _: Groups.OfBytes => new ClosestProber(this, groups)
+    case _ => new ClosestProber(this, groups) with LongsProber
+  }
+
+  /** Where the rows of a segment begin that are within the bounds. The probe value and they stand in `numbers` from `at` on. */
+  private[nearest] def begin(segment: Int, numbers: Array[Long], at: Int): Int =
+    if (!hasLower) values.starts(segment)
+    else if (isLowerStrict) values.firstAbove(segment, numbers(at + 1))
+    else values.firstAtLeast(segment, numbers(at + 1))
+
+  /** Where they end. */
+  private[nearest] def end(segment: Int, numbers: Array[Long], at: Int): Int =
+    if (!hasUpper) values.end(segment)
+    else {
+      val bound = numbers(if (hasLower) at + 2 else at + 1)
+      if (isUpperStrict) values.firstAtLeast(segment, bound) else values.firstAbove(segment, bound)
+    }
+
+  /**
+   * The place of a probe value among the rows: distances grow from there to both ends. Spark has no distance of infinite values from
+   * themselves, and NaN, which it has for one, comes last: so those equal to the least value are below it.
+   */
+  private[nearest] def place(segment: Int, value: Long): Int =
+    if (isFloating && value == Closest.LeastDouble) values.firstAbove(segment, value)
+    else values.firstAtLeast(segment, value)
+
+  /** Whether the row below a probe value is as near as that above, or nearer. */
+  private[nearest] def isBelowNearer(value: Long, below: Int, above: Int): Boolean = {
+    val (low, high) = (values.numbers(below), values.numbers(above))
+    if (isFloating) {
+      val center = Closest.double(value)
+      compare(center - Closest.double(low), Closest.double(high) - center) <= 0
+    } else java.lang.Long.compareUnsigned(value - low, high - value) <= 0
+  }
+}
+
+private object Closest {
+  val LeastDouble: Long = OrderedLong.ofDouble(Double.NegativeInfinity)
+
+  /** What [[OrderedLong.ofDouble]] was given. */
+  def double(ordered: Long): Double = longBitsToDouble(ordered ^ ((ordered >> 63) & Long.MaxValue))
+}
+
+/** Asked for one candidate, by keys that are numbers. */
+final class FirstClosest(spec: ClosestSpec, groups: Groups, values: Segments)
+    extends Closest(spec, groups, values)
+    with LongsLookup {
+  @transient private lazy val table: LongTable = groups match {
+    case Groups.OfNumbers(table) => table
+    case _ => null
+  }
+  private val at = spec.keys
+
+  override def find(keys: Array[Long]): Int = {
+    val segment = if (table == null) 0 else table.find(keys(0))
+    if (segment < 0) -1
+    else {
+      val (from, until) = (begin(segment, keys, at), end(segment, keys, at))
+      val above = math.max(place(segment, keys(at)), from)
+      val hasBelow = above > from && from < until
+      if (!hasBelow) if (above < until) above else -1
+      else if (above >= until) until - 1
+      else if (isBelowNearer(keys(at), above - 1, above)) above - 1
+      else above
+    }
+  }
+}
+
+private class ClosestProber(index: Closest, groups: Groups) extends GroupProber(groups) {
+  private var value = 0L
+  private var least = 0
+  private var end = 0
+  private var below = 0
+  private var above = 0
+
+  override protected def none(): Unit = {
+    least = 0
+    end = 0
+    below = -1
+    above = 0
+  }
+
+  override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit = {
+    value = numbers(at)
+    least = index.begin(segment, numbers, at)
+    end = index.end(segment, numbers, at)
+    above = math.min(math.max(index.place(segment, value), least), math.max(least, end))
+    below = above - 1
+  }
+
+  override def next(): Boolean = {
+    val (hasBelow, hasAbove) = (below >= least, above < end)
+    if (hasBelow && (!hasAbove || index.isBelowNearer(value, below, above))) {
+      give(below)
+      below -= 1
+    } else if (hasAbove) {
+      give(above)
+      above += 1
+    }
+    hasBelow || hasAbove
+  }
+
+  private def give(row: Int): Unit = {
+    runFrom = row
+    runUntil = row + 1
+  }
+}

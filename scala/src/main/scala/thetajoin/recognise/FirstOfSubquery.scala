@@ -1,0 +1,209 @@
+package thetajoin.recognise
+
+import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, JoinType, LeftOuter}
+import org.apache.spark.sql.types.IntegerType
+
+/**
+ * Subqueries that ask for the first row, of those that match an outer row:
+ *
+ * {{{
+ *   a, LATERAL (SELECT .. FROM b WHERE <condition> ORDER BY b.t DESC LIMIT 1)
+ *   SELECT (SELECT max_by(b.x, b.t) FROM b WHERE <condition>) FROM a        also min_by, max and min
+ * }}}
+ */
+private[recognise] object FirstOfSubquery {
+
+  def lateral(join: LateralJoin): Option[LogicalPlan] = {
+    val isPlain = join.condition.forall(_ == Literal.TrueLiteral)
+    (joinType(join.joinType), EliminateSubqueryAliases(join.right.plan)) match {
+      case (Some(joinType), FirstRowsOf(rows, order, k))
+          if isPlain && Ranked.isNeverNull(local(order.child), rows.conditions.map(local)) =>
+        val (ofPair, ofRight) = rows.columns.partition(readsOuter)
+        // A left row without a match has nulls in place of all columns.
+        val arePadded = ofPair.forall { column =>
+          Ranked.notNull(local(column)).exists(rows.plan.outputSet.contains)
+        }
+        if (joinType == LeftOuter && !arePadded || ofPair.exists(_.isInstanceOf[OuterReference]))
+          None
+        else
+          Ranked(
+            join.left,
+            rows.withColumns(ofRight, (order.child +: rows.conditions) ++ ofPair),
+            joinType,
+            rows.conditions.map(local),
+            SortOrder(local(order.child), order.direction),
+            k
+          ).found(join.conf).map(Project(join.left.output ++ rows.columns.map(localColumn), _))
+      case _ => None
+    }
+  }
+
+  private def localColumn(column: NamedExpression): NamedExpression =
+    if (readsOuter(column)) local(column).asInstanceOf[NamedExpression] else column.toAttribute
+
+  private def joinType(of: JoinType): Option[JoinType] = of match {
+    case _: InnerLike => Some(Inner)
+    case LeftOuter => Some(LeftOuter)
+    case _ => None
+  }
+
+  /** Each subquery of the node that asks for the first row becomes a join below it. */
+  def scalars(node: UnaryNode): Option[LogicalPlan] = {
+    val subqueries = node.expressions.flatMap(_.collect { case s: ScalarSubquery => s }).distinct
+    val (below, values) =
+      subqueries.foldLeft((node.child, Map.empty[ExprId, Expression])) {
+        case ((below, values), subquery) =>
+          joinedWith(below, subquery).fold((below, values)) { case (plan, value) =>
+            (plan, values + (subquery.exprId -> value))
+          }
+      }
+    if (values.isEmpty) None
+    else {
+      val read = node.mapExpressions(_.transform {
+        case subquery: ScalarSubquery => values.getOrElse(subquery.exprId, subquery)
+      }).withNewChildren(Seq(below))
+      Some(if (read.output.size == node.output.size) read else Project(node.output, read))
+    }
+  }
+
+  /** The rows of a plan with the first row of a subquery, and what the subquery's value is made of it. */
+  private def joinedWith(
+      left: LogicalPlan,
+      subquery: ScalarSubquery
+  ): Option[(LogicalPlan, Expression)] =
+    EliminateSubqueryAliases(subquery.plan) match {
+      case Aggregated(of, value, order) if subquery.isCorrelated =>
+        Rows.of(of).flatMap { rows =>
+          val (column, rank) = (rows.read(value), rows.read(order.child))
+          if (readsOuter(column)) None
+          else {
+            val name = Alias(column, "first")()
+            val right = rows.withColumns(Seq(name), rank +: rows.conditions)
+            val joined = Ranked(
+              left,
+              right,
+              LeftOuter,
+              rows.conditions.map(local),
+              SortOrder(local(rank), order.direction),
+              k = 1
+            ).found(left.conf)
+            joined.map { plan =>
+              val first = name.toAttribute.withNullability(true)
+              plan -> local(Aggregated.result(subquery.plan, first))
+            }
+          }
+        }
+      case _ => None
+    }
+
+  private def readsOuter(e: Expression): Boolean = e.exists(_.isInstanceOf[OuterReference])
+
+  /** An expression of a subquery where the outer row's columns are at hand. */
+  private def local(e: Expression): Expression = e.transform { case OuterReference(a) => a }
+}
+
+/**
+ * A subquery's rows: those of a plan that doesn't depend on the outer row, which pass conditions that may.
+ *
+ * @param columns what is selected of them, in terms of the plan's own columns
+ */
+private[recognise] final case class Rows(
+    plan: LogicalPlan,
+    conditions: Seq[Expression],
+    columns: Seq[NamedExpression]
+) {
+  private lazy val byId = columns.map(c => c.exprId -> c).toMap
+
+  /** What an expression over the columns is in terms of the plan's own. */
+  def read(e: Expression): Expression = e.transform { case a: Attribute =>
+    byId.get(a.exprId) match {
+      case Some(Alias(child, _)) => child
+      case _ => a
+    }
+  }
+
+  private def readNamed(column: NamedExpression): NamedExpression = column match {
+    case a: Attribute => byId.getOrElse(a.exprId, a)
+    case other => other.mapChildren(read).asInstanceOf[NamedExpression]
+  }
+
+  def selecting(selected: Seq[NamedExpression]): Rows = copy(columns = selected.map(readNamed))
+
+  /** The plan with some columns, and those of its own that other expressions read. */
+  def withColumns(selected: Seq[NamedExpression], alsoRead: Seq[Expression]): LogicalPlan = {
+    val read = AttributeSet.fromAttributeSets(alsoRead.map(_.references))
+    val others = plan.output.filter(a => read.contains(a) && !selected.exists(_.exprId == a.exprId))
+    Project(selected ++ others, plan)
+  }
+}
+
+private[recognise] object Rows {
+  def of(plan: LogicalPlan): Option[Rows] = plan match {
+    case _ if !Ranked.readsOuter(plan) => Some(Rows(plan, Nil, plan.output))
+    case Project(selected, child) if selected.forall(_.deterministic) =>
+      of(child).map(_.selecting(selected))
+    case Filter(condition, child) if condition.deterministic =>
+      of(child).map(rows => rows.copy(conditions = rows.conditions :+ rows.read(condition)))
+    case _ => None
+  }
+}
+
+/** `SELECT .. ORDER BY order LIMIT k`. */
+private[recognise] object FirstRowsOf {
+  def unapply(plan: LogicalPlan): Option[(Rows, SortOrder, Int)] = plan match {
+    case Project(selected, child) if selected.forall(_.deterministic) =>
+      unapply(child).map { case (rows, order, k) => (rows.selecting(selected), order, k) }
+    case GlobalLimit(Literal(k: Int, IntegerType), LocalLimit(_, child)) =>
+      sorted(child).map { case (rows, order) => (rows, order, k) }
+    case _ => None
+  }
+
+  private def sorted(plan: LogicalPlan): Option[(Rows, SortOrder)] = plan match {
+    case Project(selected, child) if selected.forall(_.deterministic) =>
+      sorted(child).map { case (rows, order) => (rows.selecting(selected), order) }
+    case sort: Sort if sort.global && sort.order.size == 1 =>
+      Rows.of(sort.child).map { rows =>
+        (rows, SortOrder(rows.read(sort.order.head.child), sort.order.head.direction))
+      }
+    case _ => None
+  }
+}
+
+/** An aggregate without keys that is the value of one of its rows: the rows, the value, and the order in which its row is the first. */
+private[recognise] object Aggregated {
+  def unapply(plan: LogicalPlan): Option[(LogicalPlan, Expression, SortOrder)] = plan match {
+    case aggregate: Aggregate
+        if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.size == 1 =>
+      functions(aggregate.aggregateExpressions.head) match {
+        case Seq(AggregateExpression(function, Complete, _, None, _)) =>
+          val first = function match {
+            case Max(value) => Some((value, SortOrder(value, Descending)))
+            case Min(value) => Some((value, SortOrder(value, Ascending)))
+            case MaxBy(value, order) => Some((value, SortOrder(order, Descending)))
+            case MinBy(value, order) => Some((value, SortOrder(order, Ascending)))
+            case _ => None
+          }
+          first.map { case (value, order) => (aggregate.child, value, order) }
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private def functions(e: Expression): Seq[AggregateExpression] = e.collect {
+    case a: AggregateExpression => a
+  }
+
+  /** What the aggregate gives if this is the value. */
+  def result(plan: LogicalPlan, value: Expression): Expression = {
+    val named = EliminateSubqueryAliases(plan).asInstanceOf[Aggregate].aggregateExpressions.head
+    val unnamed = named match {
+      case Alias(child, _) => child
+      case other => other
+    }
+    unnamed.transform { case _: AggregateExpression => value }
+  }
+}

@@ -1,0 +1,125 @@
+package thetajoin.recognise
+
+import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
+import org.apache.spark.sql.internal.SQLConf
+
+import thetajoin.condition.{ConditionAnalysis, OrderedBy}
+import thetajoin.planner.{Choice, Planner, RankedJoin}
+
+/** A join with the first matches of each left row, before it is known whether we take it. */
+private[recognise] final case class Ranked(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    joinType: JoinType,
+    conditions: Seq[Expression],
+    rank: SortOrder,
+    k: Int
+) {
+
+  /** For joins that Spark runs by looking at all pairs. */
+  def taken(conf: SQLConf): Option[LogicalPlan] = taken(conf, mustBeFound = false)
+
+  /** If the first matches are found without a look at the others, or Spark would have to look at all pairs too. */
+  def found(conf: SQLConf): Option[LogicalPlan] = taken(conf, mustBeFound = true)
+
+  private def taken(conf: SQLConf, mustBeFound: Boolean): Option[LogicalPlan] =
+    if (!isPure) None
+    else if (sharesColumns) renewed.flatMap(_.taken(conf, mustBeFound)).map(underOldNames)
+    else {
+      val join = RankedJoin(left, right, joinType, others.reduceOption(And(_, _)), rank, k)
+      Planner.choose(join, conf).chosen.filter(!mustBeFound || isFoundBy(_)).map(_ => join)
+    }
+
+  private def isFoundBy(choice: Choice): Boolean = {
+    val readsPairs = rank.references.exists(left.outputSet.contains)
+    def isKey(e: Expression) = e.isInstanceOf[EqualTo] || e.isInstanceOf[EqualNullSafe]
+    choice.offer.isRanked || readsPairs && !choice.residual.exists(isKey)
+  }
+
+  /** A pair whose rank is null is no match anyway. */
+  private def others: Seq[Expression] = conditions.flatMap(ConditionAnalysis.conjuncts).filter {
+    case IsNotNull(e) => !e.semanticEquals(rank.child)
+    case _ => true
+  }
+
+  /** Whether it is a join that we can run, of rows that come of themselves. */
+  private def isPure: Boolean = {
+    val isKnown = joinType match {
+      case Inner | LeftOuter => true
+      case _ => false
+    }
+    isKnown && k > 0 && RowOrdering.isOrderable(rank.dataType) && !Ranked.readsOuter(left) &&
+    !Ranked.readsOuter(right) && (rank +: conditions).forall { e =>
+      e.deterministic && !e.exists {
+        case _: PlanExpression[_] | _: PythonUDF | _: OuterReference => true
+        case _ => false
+      }
+    }
+  }
+
+  /**
+   * Whether the sides are made of the same columns somewhere. Spark's optimizer drops aliases that keep a name: it takes care
+   * within a Join, but not here, where both sides could end up with one column.
+   */
+  private def sharesColumns: Boolean = {
+    def columns(side: LogicalPlan) = AttributeSet(side.collect { case node => node.output }.flatten)
+    columns(left).intersect(columns(right)).nonEmpty
+  }
+
+  /** The same with a right side that is made of columns of its own. */
+  private def renewed: Option[Ranked] = {
+    val fresh = DeduplicateRelations(
+      Join(left, Ranked.renamed(right), Inner, None, JoinHint.NONE)
+    ).children(1)
+    val names = AttributeMap(right.output.zip(fresh.output))
+    def read(e: Expression) = e.transform { case a: Attribute => names.getOrElse(a, a) }
+    val ranked = copy(
+      right = fresh,
+      conditions = conditions.map(read),
+      rank = read(rank).asInstanceOf[SortOrder]
+    )
+    if (ranked.sharesColumns) None else Some(ranked)
+  }
+
+  private def underOldNames(join: LogicalPlan): LogicalPlan = {
+    val ofRight = join.output.drop(left.output.size).zip(right.output).map { case (column, old) =>
+      Alias(column, old.name)(old.exprId, old.qualifier, Some(old.metadata))
+    }
+    Project(left.output ++ ofRight, join)
+  }
+}
+
+private[recognise] object Ranked {
+  def readsOuter(plan: LogicalPlan): Boolean =
+    plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
+
+  /** The columns of a plan under ids of their own, which those of its parts are not. */
+  private def renamed(plan: LogicalPlan): LogicalPlan =
+    Project(plan.output.map(a => Alias(a, a.name)()), plan)
+
+  /** Whether a pair that passes these conditions has no null here. */
+  def isNeverNull(e: Expression, conditions: Seq[Expression]): Boolean = {
+    val compared = conditions.flatMap(ConditionAnalysis.conjuncts).collect {
+      case OrderedBy(l, _, r) => notNull(l) ++ notNull(r)
+      case EqualTo(l, r) => notNull(l) ++ notNull(r)
+      case IsNotNull(child) => notNull(child)
+    }.flatten
+    val known = AttributeSet(compared)
+    def holds(e: Expression): Boolean = e match {
+      case a: Attribute => !a.nullable || known.contains(a)
+      case other => !other.nullable || other.nullIntolerant && other.children.forall(holds)
+    }
+    holds(e)
+  }
+
+  /** The columns of which none is null if the expression is not. */
+  def notNull(e: Expression): Seq[Attribute] = e match {
+    case a: Attribute => Seq(a)
+    case Alias(child, _) => notNull(child)
+    case other if other.nullIntolerant => other.children.flatMap(notNull)
+    case _ => Nil
+  }
+}

@@ -1,0 +1,38 @@
+package thetajoin.recognise
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+
+import thetajoin.{InvalidSettingException, Settings}
+
+/**
+ * Turns joins with a row's first matches into [[thetajoin.planner.RankedJoin]]s, where Spark's optimizer would look at all matches: its own
+ * ASOF joins and NEAREST BY, and subqueries that ask for the first row. It runs between the analyzer and the optimizer, and on plans of
+ * cached tables. A failure of ours leaves the join to Spark.
+ */
+object RecogniseRanked extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
+    else plan.transformUpWithSubqueries {
+      case join: AsOfJoin if join.resolved => orElse(join)(SparksRanked.asOf(join))
+      case join: LateralJoin if join.resolved => orElse(join)(FirstOfSubquery.lateral(join))
+      case node @ (_: Project | _: Filter) if hasSubquery(node) =>
+        orElse(node)(FirstOfSubquery.scalars(node.asInstanceOf[UnaryNode]))
+      case join: BinaryNode if join.resolved => orElse(join)(SparksRanked.nearestBy(join))
+    }
+
+  private def hasSubquery(node: LogicalPlan): Boolean =
+    node.resolved && node.expressions.exists(_.exists(_.isInstanceOf[ScalarSubquery]))
+
+  private def orElse(node: LogicalPlan)(ranked: => Option[LogicalPlan]): LogicalPlan =
+    try ranked.getOrElse(node)
+    catch {
+      case e: InvalidSettingException => throw e
+      case NonFatal(e) =>
+        logWarning("thetajoin: a join with the first matches is left to Spark", e)
+        node
+    }
+}

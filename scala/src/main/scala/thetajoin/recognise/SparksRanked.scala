@@ -1,0 +1,51 @@
+package thetajoin.recognise
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans.logical._
+
+import thetajoin.condition.{ConditionAnalysis, Operator, OrderedBy, Sides}
+
+/** Spark's own joins with the first matches. */
+private[recognise] object SparksRanked {
+
+  def asOf(join: AsOfJoin): Option[LogicalPlan] = {
+    val conditions = (join.condition ++ Seq(join.asOfCondition)).toSeq
+    Ranked(join.left, join.right, join.joinType, conditions, rank(join), k = 1).taken(join.conf)
+  }
+
+  /**
+   * Of the rows below or above a bound the one next to it: the value alone orders them, and no difference has to be computed, which might
+   * overflow. Without such a bound by what Spark orders them.
+   */
+  private def rank(join: AsOfJoin): SortOrder = {
+    val sides = new Sides(join.left.outputSet, join.right.outputSet)
+    ConditionAnalysis.conjuncts(join.asOfCondition).headOption match {
+      case Some(OrderedBy(l, operator, r))
+          if sides.ofLeft(l) && sides.ofRight(r) && !isBothWays(join) =>
+        val isFromBelow = operator == Operator.Less || operator == Operator.LessOrEqual
+        SortOrder(r, if (isFromBelow) Ascending else Descending)
+      case _ => SortOrder(join.orderExpression, Ascending)
+    }
+  }
+
+  /** Whether rows on both sides of a value may be the nearest. */
+  private def isBothWays(join: AsOfJoin): Boolean = join.orderExpression.isInstanceOf[If]
+
+  /** `NEAREST k BY`, which Spark has from 4.2 on. */
+  def nearestBy(join: BinaryNode): Option[LogicalPlan] =
+    if (join.nodeName != "NearestByJoin") None
+    else {
+      val fields = join.productElementNames.zip(join.productIterator).toMap
+      val direction =
+        if (fields("direction").toString == "NearestBySimilarity") Descending else Ascending
+      Ranked(
+        join.left,
+        join.right,
+        fields("joinType").asInstanceOf[JoinType],
+        conditions = Nil,
+        SortOrder(fields("rankingExpression").asInstanceOf[Expression], direction),
+        fields("numResults").asInstanceOf[Int]
+      ).taken(join.conf)
+    }
+}
