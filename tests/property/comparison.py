@@ -35,6 +35,7 @@ SESSION = {
     # Spark estimates the size of a join as the product of its sides, and a broadcast of few rows as megabytes.
     "spark.thetajoin.broadcast.maxBytes": "1024t",
     "spark.sql.timeType.enabled": "true",
+    "spark.sql.join.asofJoin.enabled": "true",
     "spark.sql.session.timeZone": "America/Los_Angeles",
 }
 OFF = {**SESSION, **MATRIX["interpreted"], ENABLED: "false", BROADCAST_LIMIT: "10m"}

@@ -157,22 +157,72 @@ def ranges(draw: st.DrawFn, family: Family, l: Table, r: Table) -> Condition:  #
 
 
 # Sets of the values of a row: some with nulls, some without elements, some that are null.
-ARRAYS = (
-    "array({t}.x, {t}.y)",
-    "filter(array({t}.x, {t}.y), e -> e IS NOT NULL)",
-    "slice(array({t}.x, {t}.y), 1, abs({t}.n) % 3)",
-    "if({t}.n = 2, NULL, array({t}.x, {t}.y))",
+Elements = list[Any] | None
+# Arrays of the columns of a row, as text and in Python.
+ARRAYS: tuple[tuple[str, Callable[[Row], Elements]], ...] = (
+    ("array({t}.x, {t}.y)", lambda row: [row["x"], row["y"]]),
+    (
+        "filter(array({t}.x, {t}.y), e -> e IS NOT NULL)",
+        lambda row: [v for v in (row["x"], row["y"]) if v is not None],
+    ),
+    (
+        "slice(array({t}.x, {t}.y), 1, abs({t}.n) % 3)",
+        lambda row: None if row["n"] is None else [row["x"], row["y"]][: abs(row["n"]) % 3],
+    ),
+    (
+        "if({t}.n = 2, NULL, array({t}.x, {t}.y))",
+        lambda row: None if row["n"] == 2 else [row["x"], row["y"]],
+    ),
 )
-SETS = (
-    "array_contains({a}, {r}.x)",
-    "{r}.y IN ({l}.x, {l}.y)",
-    "exists({a}, e -> e = {r}.y)",
-    "arrays_overlap({a}, {b})",
-    "size(array_intersect({a}, {b})) >= 1",
-    "size(array_intersect({a}, {b})) > 1",
-    "size(array_except({b}, {a})) = 0",
-    "forall({b}, e -> array_contains({a}, e))",
-    "size(array_intersect({a}, {b})) = size({b})",
+
+
+def _contains(a: Elements, value: Any) -> bool | None:
+    if a is None or value is None:
+        return None
+    return True if value in a else None if None in a else False
+
+
+def _exists(a: Elements, value: Any) -> bool | None:
+    return None if a is None else _contains(a, value) if a else False
+
+
+def _overlap(a: Elements, b: Elements) -> bool | None:
+    if a is None or b is None:
+        return None
+    common = {v for v in a if v is not None} & set(b)
+    return True if common else None if a and b and None in (*a, *b) else False
+
+
+def _common(least: int) -> Callable[[Elements, Elements], bool | None]:
+    return lambda a, b: None if a is None or b is None else len(set(a) & set(b)) >= least
+
+
+def _covers(a: Elements, b: Elements) -> bool | None:
+    return None if a is None or b is None else set(b) <= set(a)
+
+
+def _all_in(a: Elements, b: Elements) -> bool | None:
+    if b is None:
+        return None
+    found = [_contains(a, e) for e in b]
+    return False if False in found else None if None in found else True
+
+
+# Conditions of the array `a` of one row `l` and the array `b` of the other row `r`, and whether they hold in Python, where they do
+# whatever the settings are.
+SETS: tuple[tuple[str, Callable[[Elements, Elements, Row, Row], bool | None] | None], ...] = (
+    ("array_contains({a}, {r}.x)", lambda a, b, one, other: _contains(a, other["x"])),
+    (
+        "{r}.y IN ({l}.x, {l}.y)",
+        lambda a, b, one, other: _contains([one["x"], one["y"]], other["y"]),
+    ),
+    ("exists({a}, e -> e = {r}.y)", lambda a, b, one, other: _exists(a, other["y"])),
+    ("arrays_overlap({a}, {b})", lambda a, b, one, other: _overlap(a, b)),
+    ("size(array_intersect({a}, {b})) >= 1", lambda a, b, one, other: _common(1)(a, b)),
+    ("size(array_intersect({a}, {b})) > 1", lambda a, b, one, other: _common(2)(a, b)),
+    ("size(array_except({b}, {a})) = 0", lambda a, b, one, other: _covers(a, b)),
+    ("forall({b}, e -> array_contains({a}, e))", lambda a, b, one, other: _all_in(a, b)),
+    ("size(array_intersect({a}, {b})) = size({b})", None),
 )
 
 
@@ -180,16 +230,20 @@ SETS = (
 def sets(draw: st.DrawFn, l: Table, r: Table) -> Condition:  # noqa: E741
     """Elements of arrays of columns that hold values of one kind."""
     whole = {l.x, l.y, r.x, r.y} <= set(INTEGERS)
-    one, other = draw(st.sampled_from(("lr", "rl")))
-    text = draw(st.sampled_from(SETS))
-    arrays = [draw(st.sampled_from(ARRAYS)).format(t=t) for t in (one, other)]
-    truth = None
-    if whole and " IN " in text:
-        truth = _either(*(_named("=", f"{one}.{column}", f"{other}.y") for column in "xy"))
+    flipped = draw(st.booleans())
+    one, other = "rl" if flipped else "lr"
+    text, decide = draw(st.sampled_from(SETS))
+    (a, a_of), (b, b_of) = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
+
+    def holds(left: Row, right: Row) -> bool | None:
+        first, second = (right, left) if flipped else (left, right)
+        assert decide is not None
+        return decide(a_of(first), b_of(second), first, second)
+
     return Condition(
-        text.format(a=arrays[0], b=arrays[1], l=one, r=other),
+        text.format(a=a.format(t=one), b=b.format(t=other), l=one, r=other),
         portable=whole and " IN " in text,
-        holds=truth,
+        holds=holds if whole and decide else None,
     )
 
 

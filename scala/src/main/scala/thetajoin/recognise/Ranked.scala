@@ -20,10 +20,15 @@ private[recognise] final case class Ranked(
 ) {
 
   /** For joins that Spark runs by looking at all pairs. */
-  def taken(conf: SQLConf): Option[LogicalPlan] = taken(conf, mustBeFound = false)
+  def taken(conf: SQLConf): Option[LogicalPlan] = replaced.taken(conf, mustBeFound = false)
 
   /** If the first matches are found without a look at the others, or Spark would have to look at all pairs too. */
-  def found(conf: SQLConf): Option[LogicalPlan] = taken(conf, mustBeFound = true)
+  def found(conf: SQLConf): Option[LogicalPlan] = replaced.taken(conf, mustBeFound = true)
+
+  private def replaced: Ranked = copy(
+    conditions = conditions.map(Ranked.replaced),
+    rank = rank.copy(child = Ranked.replaced(rank.child))
+  )
 
   private def taken(conf: SQLConf, mustBeFound: Boolean): Option[LogicalPlan] =
     if (!isPure) None
@@ -100,9 +105,18 @@ private[recognise] object Ranked {
   private def renamed(plan: LogicalPlan): LogicalPlan =
     Project(plan.output.map(a => Alias(a, a.name)()), plan)
 
+  /** An expression without what Spark's optimizer would put another in the place of, such as BETWEEN. */
+  def replaced(e: Expression): Expression = e match {
+    case r: RuntimeReplaceable => replaced(r.replacement)
+    case w: With =>
+      val values = w.defs.map(d => d.id -> d.child).toMap
+      replaced(w.child.transform { case r: CommonExpressionRef => values.getOrElse(r.id, r) })
+    case other => other.mapChildren(replaced)
+  }
+
   /** Whether a pair that passes these conditions has no null here. */
   def isNeverNull(e: Expression, conditions: Seq[Expression]): Boolean = {
-    val compared = conditions.flatMap(ConditionAnalysis.conjuncts).collect {
+    val compared = conditions.map(replaced).flatMap(ConditionAnalysis.conjuncts).collect {
       case OrderedBy(l, _, r) => notNull(l) ++ notNull(r)
       case EqualTo(l, r) => notNull(l) ++ notNull(r)
       case IsNotNull(child) => notNull(child)
@@ -112,7 +126,7 @@ private[recognise] object Ranked {
       case a: Attribute => !a.nullable || known.contains(a)
       case other => !other.nullable || other.nullIntolerant && other.children.forall(holds)
     }
-    holds(e)
+    holds(replaced(e))
   }
 
   /** The columns of which none is null if the expression is not. */

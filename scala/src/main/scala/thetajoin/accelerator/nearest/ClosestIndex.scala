@@ -58,6 +58,7 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
   private val hasUpper = spec.isUpperStrict.isDefined
   private val isUpperStrict = spec.isUpperStrict.contains(true)
   private val isFloating = spec.isFloating
+  private[nearest] val isFirst: Boolean = spec.isFirst
 
   override def bytes: Long = groups.bytes + values.bytes
   override def keyCount: Int = values.count
@@ -131,6 +132,7 @@ final class FirstClosest(spec: ClosestSpec, groups: Groups, values: Segments)
 }
 
 private class ClosestProber(index: Closest, groups: Groups) extends GroupProber(groups) {
+  private val isFirst = index.isFirst
   private var value = 0L
   private var least = 0
   private var end = 0
@@ -161,6 +163,7 @@ private class ClosestProber(index: Closest, groups: Groups) extends GroupProber(
       give(above)
       above += 1
     }
+    if (isFirst) none()
     hasBelow || hasAbove
   }
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   TryEval
 }
 
-import thetajoin.condition.OrderedLong
+import thetajoin.condition.{OrderedLong, Safety}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.{Bound, EqualKeys, Segments}
 import thetajoin.reason.{Reason, ReasonCode}
@@ -97,14 +97,15 @@ object NearestAccelerator extends Accelerator {
       rank: SortOrder,
       equal: EqualKeys
   ): Either[Reason, Offer] = {
-    val isOfBuild = rank.child.references.subsetOf(AttributeSet(request.build))
+    val isOfBuild = rank.child.references.subsetOf(AttributeSet(request.build)) &&
+      Safety.cannotFail(rank.child)
     if (!isOfBuild || !OrderedLong.orders(rank.child.dataType)) Left(OtherRank(rank.sql))
     else {
       val value = OrderedLong(rank.child)
       val bounds = request.shape.plainComparisons.flatMap(Bound.of(_, request.buildSide))
         .filter(_.build.semanticEquals(value))
       val (lower, upper) = bounds.partition(_.isLower == rank.isAscending)
-      lower.find(_.exact) match {
+      lower.find(_.exact).orElse(lower.headOption) match {
         case Some(bound) => Right(offer(rank, equal, value, bound, upper.headOption))
         case None => Left(OtherRank(rank.sql))
       }
@@ -124,7 +125,10 @@ object NearestAccelerator extends Accelerator {
       served = equal.sources ++ bounds.map(_.source),
       exact = equal.sources ++ bounds.filter(_.exact).map(_.source),
       buildKeys = equal.build :+ ascending(value),
-      probeKeys = equal.probe ++ (ascending(lower.probe) +: upper.map(orNone(_, ascending)).toSeq),
+      probeKeys = equal.probe ++ bounds.map { bound =>
+        val end = if (bound == lower) Long.MinValue else Long.MaxValue
+        if (bound.exact) ascending(bound.probe) else orEnd(ascending(bound.probe), end)
+      },
       spec = NearestSpec(equal.build.size, lower.strict, upper.map(_.strict)),
       cost = LookUp,
       isRanked = true
@@ -132,9 +136,6 @@ object NearestAccelerator extends Accelerator {
   }
 
   private val LookUp = Cost(share = 0.1, perProbe = 100, perBuildRow = 250)
-
-  private def orNone(bound: Bound, ascending: Expression => Expression): Expression =
-    if (bound.exact) ascending(bound.probe) else orEnd(ascending(bound.probe), Long.MaxValue)
 
   /** A bound that can't be computed (`a.t - tolerance` may overflow) is none, and the residual raises the error if a pair needs it. */
   private def orEnd(bound: Expression, end: Long): Expression =

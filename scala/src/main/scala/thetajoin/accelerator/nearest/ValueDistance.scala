@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types._
 
-import thetajoin.condition.{BoundedSum, Operator, OrderedBy, OrderedLong}
+import thetajoin.condition.{BoundedSum, Operator, OrderedBy, OrderedLong, Safety}
 import thetajoin.kit.Bound
 
 /**
@@ -78,7 +78,7 @@ private[nearest] object ValueDistance {
       e.references.nonEmpty && e.references.subsetOf(side)
     val (distance, isAscending) = unsigned(rank.child, rank.isAscending)
     val values = if (isAscending) difference(distance) else None
-    values.filter(v => Bound.areNumbers(v.left, v.right)).collect {
+    values.filter(_.areNumbers).collect {
       case v if isOf(v.left, build) && isOf(v.right, probe) =>
         ValueDistance(v.left, v.right, v.localTime)
       case v if isOf(v.right, build) && isOf(v.left, probe) =>
@@ -91,6 +91,8 @@ private[nearest] object ValueDistance {
       right: Expression,
       localTime: Option[LocalTime] = None
   ) {
+    def areNumbers: Boolean =
+      Bound.areNumbers(left, right) && Seq(left, right).forall(Safety.cannotFail)
     def isTurned(other: Difference): Boolean =
       left.semanticEquals(other.right) && right.semanticEquals(other.left)
     def isOf(l: Expression, r: Expression): Boolean =

@@ -1,0 +1,133 @@
+"""Random joins with the first matches of each row, in all the ways in which they are written, give the same as Spark.
+
+Which of several matches of equal rank is taken is nobody's promise, so that what comes out of a match is its rank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comparison import Budget, Case, Comparison
+from differential import Outcome
+from hypothesis import strategies as st
+from oracles import Rows
+from pyspark.sql import SparkSession
+from queries import ORDERS, SOURCES, Query, joins
+from values import DATE, DECIMALS, FAMILIES, FLOATS, INTEGERS, NTZ, TIMESTAMP, tables
+
+DISTANCES = (*INTEGERS, *DECIMALS, *FLOATS, DATE, NTZ, TIMESTAMP)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """`first` of the matches of a row, in the order of `rank`: that of a right row, or of a pair.
+
+    `base` says what else the rows of a pair must pass, and what the query runs under.
+    """
+
+    form: str
+    bound: str
+    rank: str
+    ascending: bool
+    outer: bool
+    first: int
+    base: Query
+
+    @property
+    def reads_files(self) -> bool:
+        return self.base.reads_files
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return self.base.settings
+
+    @property
+    def order(self) -> str:
+        return "ASC" if self.ascending else "DESC"
+
+    def sql(self, duckdb: bool = False) -> str:
+        left, right = (
+            source.format(t=t) for source, t in zip(self.base.sources, "lr", strict=True)
+        )
+        conditions = [c.sql for c in self.base.conjuncts]
+        condition = " AND ".join([*([self.bound] if self.bound else []), *conditions])
+        join = "LEFT JOIN" if self.outer else "INNER JOIN"
+        match self.form:
+            case "row_number":
+                number = f"row_number() OVER (PARTITION BY l.id ORDER BY {self.rank} {self.order})"
+                pairs = f"SELECT l.id, {self.rank} AS v, {number} AS rn FROM {left} {join} {right}"
+                return f"SELECT id, v FROM ({pairs} ON {condition}) WHERE rn <= {self.first}"
+            case "scalar":
+                function = "min" if self.ascending else "max"
+                rows = f"SELECT {function}({self.rank}) FROM {right} WHERE {condition}"
+                return f"SELECT l.id, ({rows}) AS v FROM {left}"
+            case "lateral":
+                rows = (
+                    f"SELECT {self.rank} AS v FROM {right} WHERE {condition} "
+                    f"ORDER BY v {self.order} LIMIT {self.first}"
+                )
+                return f"SELECT l.id, q.v FROM {left} {join} LATERAL ({rows}) AS q"
+            case "nearest by":
+                by = f"EXACT NEAREST {self.first} BY DISTANCE {self.rank}"
+                return f"SELECT l.id, {self.rank} AS v FROM {left} {join} {right} {by}"
+        kind = "LEFT ASOF JOIN" if self.outer else "ASOF JOIN"
+        return (
+            f"SELECT l.id, {self.rank} AS v FROM {left} {kind} {right} "
+            f"MATCH_CONDITION ({self.bound}) ON l.n = r.n"
+        )
+
+
+@st.composite
+def ranked(draw: st.DrawFn, version: tuple[int, ...], base: Query, has_distance: bool) -> Ranked:
+    distance = has_distance and draw(st.booleans())
+    forms = ["row_number", "lateral"]
+    if not distance:
+        forms += ["scalar", *(["asof"] * 2 if version >= (4, 3) else [])]
+    elif version >= (4, 2):
+        forms += ["nearest by"]
+    form = draw(st.sampled_from(forms))
+    op = draw(st.sampled_from(ORDERS))
+    is_bound = not distance or draw(st.booleans())
+    rank = "abs(l.x - r.x)" if distance else "r.x"
+    before = op in (">", ">=")
+    return Ranked(
+        form=form,
+        bound=f"l.x {op} r.x" if is_bound else "",
+        rank=rank,
+        ascending=distance or (draw(st.integers(0, 5)) == 5) == before,
+        outer=draw(st.booleans()),
+        first=1 if form in ("scalar", "asof") else draw(st.sampled_from((1, 1, 2, 5))),
+        base=base,
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case[Ranked]:
+    known = [f for f in FAMILIES if f.indexed and all(t.since <= version for t in f.types)]
+    family = draw(st.sampled_from(known))
+    # Values of two types are not compared as they are.
+    x = draw(st.sampled_from(family.types))
+    y = draw(st.sampled_from(family.types))
+    left, right = draw(tables("l", x, y)), draw(tables("r", x, y))
+    bases = draw(st.lists(joins((family, family), left, right), min_size=2, max_size=8))
+    drawn = [draw(ranked(version, base, x in DISTANCES)) for base in bases]
+    return Case((left, right), drawn, any(query.reads_files for query in drawn))
+
+
+class FirstMatches(Comparison[Ranked]):
+    def plan(self, query: Ranked, off: Outcome, on: Outcome) -> str | None:
+        """Spark's own joins with the first matches are always taken."""
+        for node in on.nodes:
+            self.covered["limited"] += "limit: " in node.description
+        is_plain = query.base.sources == (SOURCES[0],) * 2
+        if query.form in ("nearest by", "asof") and is_plain and not on.nodes:
+            return f"not accelerated as it must be:\n{on.plan}"
+        return None
+
+    def peers(self, query: Ranked, case: Case[Ranked]) -> dict[str, Rows | None]:
+        return {}
+
+
+def test_random_ranks(spark: SparkSession, budget: Budget) -> None:
+    FirstMatches(spark, budget).search(cases)
+    assert budget.covered["limited"] > 0
