@@ -16,13 +16,14 @@ final case class Selection(className: String, planned: Boolean, tests: Option[Se
 
 object Selection {
   private val builtByHand = Seq("InnerJoinSuite", "OuterJoinSuite", "ExistenceJoinSuite")
-  private val planned = Seq("JoinSuite", "DataFrameJoinSuite", "DataFrameAsOfJoinSuite")
+  private val planned = Seq("JoinSuite", "DataFrameJoinSuite", "DataFrameAsOfJoinSuite", "DataFrameNearestByJoinSuite")
   private val inputs = Seq(
     "outer-join.sql",
     "inner-join.sql",
     "cross-join.sql",
     "natural-join.sql",
     "join-lateral.sql",
+    "join-nearest-by.sql",
     "join-empty-relation.sql",
     "join-resolution-edge-cases.sql",
     "postgreSQL/join.sql"

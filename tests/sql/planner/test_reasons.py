@@ -92,7 +92,10 @@ def test_ordered_limits_are_accelerated(session: SparkSession, order: str, limit
     expected = sorted(session.sql(sql).collect())
     session.conf.unset("spark.thetajoin.enabled")
     assert sorted(session.sql(sql).collect()) == expected
-    assert sorted(map(str, reasons(session, sql))) == ["EQUI_KEYS", "None"]
+    # An index finds the first rows themselves; otherwise it is the join of the decorrelated subquery.
+    is_first = order == "y" and "OFFSET" not in limit
+    expected_reasons = ["None"] if is_first else ["EQUI_KEYS", "None"]
+    assert sorted(map(str, reasons(session, sql))) == expected_reasons
 
 
 def test_sort_by_is_no_order(session: SparkSession) -> None:

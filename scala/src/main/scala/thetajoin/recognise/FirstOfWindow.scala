@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import thetajoin.{InvalidSettingException, Settings}
 import thetajoin.condition.ConditionAnalysis
+import thetajoin.{InvalidSettingException, Settings}
 
 /**
  * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: of each left row no more than the first `k` matches can be
@@ -19,13 +19,14 @@ object FirstOfWindow extends Rule[LogicalPlan] {
     if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
     else plan.transformUp {
       case filter @ Filter(condition, window: Window) =>
-        val first = try firstRows(condition, window)
-        catch {
-          case e: InvalidSettingException => throw e
-          case NonFatal(e) =>
-            logWarning("thetajoin: a join below row_number() is left to Spark", e)
-            None
-        }
+        val first =
+          try firstRows(condition, window)
+          catch {
+            case e: InvalidSettingException => throw e
+            case NonFatal(e) =>
+              logWarning("thetajoin: a join below row_number() is left to Spark", e)
+              None
+          }
         first.fold[LogicalPlan](filter)(below => Filter(condition, window.copy(child = below)))
     }
 

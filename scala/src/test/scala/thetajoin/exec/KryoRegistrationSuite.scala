@@ -114,6 +114,8 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "existence" -> "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b)",
     "nearest" -> "SELECT * FROM as_of",
     "nearest" -> "SELECT * FROM as_of_beside",
+    "nearest" -> closest("k"),
+    "nearest" -> closest("s"),
     "interval" -> exists("b", bounds),
     "existence" -> exists("b", s"b.k = a.k AND $bounds"),
     "existence" -> exists("b", s"b.s = a.s AND $bounds"),
@@ -128,6 +130,11 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "wildcard" -> onSets("(b.k IS NULL OR a.k = b.k) AND (b.s = '' OR a.s = b.s)"),
     "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )
+
+  private def closest(key: String): String =
+    s"""SELECT a.id, d FROM a, LATERAL (
+       |  SELECT abs(a.x - b.lo) AS d FROM b WHERE a.$key = b.$key AND a.x IS NOT NULL AND b.lo IS NOT NULL ORDER BY d LIMIT 1
+       |)""".stripMargin
 
   private def onSets(condition: String): String =
     s"SELECT /*+ BROADCAST(b) */ * FROM a LEFT JOIN b ON $condition"

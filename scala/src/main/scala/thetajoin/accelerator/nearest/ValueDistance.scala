@@ -59,7 +59,8 @@ private[nearest] object LocalTime {
     val rules = DateTimeUtils.getZoneId(zone).getRules
     if (rules.isFixedOffset) None
     else {
-      val changes = rules.getTransitions.asScala.flatMap(t => Seq(t.getOffsetBefore, t.getOffsetAfter))
+      val changes =
+        rules.getTransitions.asScala.flatMap(t => Seq(t.getOffsetBefore, t.getOffsetAfter))
       val yearly =
         rules.getTransitionRules.asScala.flatMap(r => Seq(r.getOffsetBefore, r.getOffsetAfter))
       val seconds = (changes ++ yearly).map(_.getTotalSeconds.toLong)
