@@ -16,21 +16,17 @@ private[recognise] object SparksRanked {
 
   /**
    * Of the rows below or above a bound the one next to it: the value alone orders them, and no difference has to be computed, which might
-   * overflow. Without such a bound by what Spark orders them.
+   * overflow, and which values such as strings and times don't have. Without such a bound by what Spark orders them.
    */
   private def rank(join: AsOfJoin): SortOrder = {
     val sides = new Sides(join.left.outputSet, join.right.outputSet)
     ConditionAnalysis.conjuncts(join.asOfCondition).headOption match {
-      case Some(OrderedBy(l, operator, r))
-          if sides.ofLeft(l) && sides.ofRight(r) && !isBothWays(join) =>
+      case Some(OrderedBy(l, operator, r)) if sides.ofLeft(l) && sides.ofRight(r) =>
         val isFromBelow = operator == Operator.Less || operator == Operator.LessOrEqual
         SortOrder(r, if (isFromBelow) Ascending else Descending)
       case _ => SortOrder(join.orderExpression, Ascending)
     }
   }
-
-  /** Whether rows on both sides of a value may be the nearest. */
-  private def isBothWays(join: AsOfJoin): Boolean = join.orderExpression.isInstanceOf[If]
 
   /** `NEAREST k BY`, which Spark has from 4.2 on. */
   def nearestBy(join: BinaryNode): Option[LogicalPlan] =
