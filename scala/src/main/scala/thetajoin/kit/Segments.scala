@@ -1,9 +1,10 @@
 package thetajoin.kit
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract.{BatchProber, BoundPair, Prober, SingleRunProber}
-import thetajoin.kit.keys.{Groups, LongTable}
+import thetajoin.contract._
+import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
 
 /**
  * Sorted numbers by position, in segments: one for each group of rows with equal keys, or one of all rows.
@@ -56,6 +57,26 @@ object Segments {
       i += 1
     }
     new Segments(starts, numbers, if (any) directories else Array.empty)
+  }
+}
+
+/**
+ * Sorts rows by the number that follows the keys which must be equal, within each group of equal keys. Rows of equal numbers stay in the
+ * order in which they came.
+ *
+ * @param types of the keys
+ * @param index makes an index of the groups and their numbers
+ */
+final class SegmentsBuilder(types: Seq[DataType])(index: (Groups, Segments) => JoinIndex)
+    extends IndexBuilder {
+  private val rows = new KeyedNumbers(types, values = 1)
+
+  override def add(row: InternalRow): Unit = rows.add(row)
+
+  override def finish(): OrderedIndex = {
+    val sorted = rows.sortedBy(rows.column(0))
+    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
+    OrderedIndex(index(rows.groups, segments), sorted.order)
   }
 }
 

@@ -1,6 +1,5 @@
 package thetajoin.accelerator.interval
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{
@@ -9,11 +8,10 @@ import thetajoin.contract.{
   JoinIndex,
   LongsLookup,
   LongsProber,
-  OrderedIndex,
   Prober
 }
-import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
-import thetajoin.kit.{BetweenProber, Segments}
+import thetajoin.kit.keys.{Groups, LongTable}
+import thetajoin.kit.{BetweenProber, Segments, SegmentsBuilder}
 
 /**
  * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a probe key row
@@ -29,24 +27,11 @@ final case class BetweenSpec(keys: Int, lower: Option[Boolean], upper: Option[Bo
   override def bounds: Int = lower.size + upper.size
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
-    new BetweenBuilder(this, keyTypes.take(keys))
-}
-
-private final class BetweenBuilder(spec: BetweenSpec, types: Seq[DataType]) extends IndexBuilder {
-  private val rows = new KeyedNumbers(types, values = 1)
-
-  override def add(row: InternalRow): Unit = rows.add(row)
-
-  override def finish(): OrderedIndex = {
-    val sorted = rows.sortedBy(rows.column(0))
-    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
-    val index = rows.groups match {
-      case Groups.OfNumbers(table) if segments.areSingleRows =>
-        new BetweenOfUnique(spec, table, segments)
-      case groups => new Between(spec, groups, segments)
-    }
-    OrderedIndex(index, sorted.order)
-  }
+    new SegmentsBuilder(keyTypes.take(keys))({
+      case (Groups.OfNumbers(table), segments) if segments.areSingleRows =>
+        new BetweenOfUnique(this, table, segments)
+      case (groups, segments) => new Between(this, groups, segments)
+    })
 }
 
 sealed class Between(spec: BetweenSpec, groups: Groups, segments: Segments) extends JoinIndex {

@@ -2,13 +2,12 @@ package thetajoin.accelerator.nearest
 
 import java.lang.Double.{compare, longBitsToDouble}
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.condition.OrderedLong
 import thetajoin.contract._
-import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
-import thetajoin.kit.{GroupProber, Segments}
+import thetajoin.kit.keys.{Groups, LongTable}
+import thetajoin.kit.{GroupProber, Segments, SegmentsBuilder}
 
 /**
  * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a value, then the bounds within which
@@ -32,24 +31,11 @@ final case class ClosestSpec(
   override def findsOneAtMost: Boolean = isFirst
   override def forFirst: IndexSpec = copy(isFirst = true)
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
-    new ClosestBuilder(this, keyTypes.take(keys))
-}
-
-private final class ClosestBuilder(spec: ClosestSpec, types: Seq[DataType]) extends IndexBuilder {
-  private val rows = new KeyedNumbers(types, values = 1)
-
-  override def add(row: InternalRow): Unit = rows.add(row)
-
-  override def finish(): OrderedIndex = {
-    val sorted = rows.sortedBy(rows.column(0))
-    val values = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
-    val index = rows.groups match {
-      case _: Groups.OfBytes => new Closest(spec, rows.groups, values)
-      case groups if spec.isFirst => new FirstClosest(spec, groups, values)
-      case groups => new Closest(spec, groups, values)
-    }
-    OrderedIndex(index, sorted.order)
-  }
+    new SegmentsBuilder(keyTypes.take(keys))({
+      case (groups: Groups.OfBytes, segments) => new Closest(this, groups, segments)
+      case (groups, segments) if isFirst => new FirstClosest(this, groups, segments)
+      case (groups, segments) => new Closest(this, groups, segments)
+    })
 }
 
 sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extends JoinIndex {

@@ -1,11 +1,10 @@
 package thetajoin.accelerator.nearest
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract._
-import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
-import thetajoin.kit.{BetweenProber, Segments}
+import thetajoin.kit.keys.{Groups, LongTable}
+import thetajoin.kit.{BetweenProber, Segments, SegmentsBuilder}
 
 /**
  * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a bound from which on values
@@ -27,24 +26,11 @@ final case class NearestSpec(
   override def findsOneAtMost: Boolean = isFirst
   override def forFirst: IndexSpec = copy(isFirst = true)
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
-    new NearestBuilder(this, keyTypes.take(keys))
-}
-
-private final class NearestBuilder(spec: NearestSpec, types: Seq[DataType]) extends IndexBuilder {
-  private val rows = new KeyedNumbers(types, values = 1)
-
-  override def add(row: InternalRow): Unit = rows.add(row)
-
-  override def finish(): OrderedIndex = {
-    val sorted = rows.sortedBy(rows.column(0))
-    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
-    val index = rows.groups match {
-      case _: Groups.OfBytes => new Nearest(spec, rows.groups, segments)
-      case groups if spec.isFirst => new First(spec, groups, segments)
-      case groups => new Nearest(spec, groups, segments)
-    }
-    OrderedIndex(index, sorted.order)
-  }
+    new SegmentsBuilder(keyTypes.take(keys))({
+      case (groups: Groups.OfBytes, segments) => new Nearest(this, groups, segments)
+      case (groups, segments) if isFirst => new First(this, groups, segments)
+      case (groups, segments) => new Nearest(this, groups, segments)
+    })
 }
 
 sealed class Nearest(spec: NearestSpec, groups: Groups, segments: Segments) extends JoinIndex {
