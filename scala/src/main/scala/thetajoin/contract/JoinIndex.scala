@@ -49,6 +49,13 @@ trait LongsLookup { this: JoinIndex =>
   def find(keys: Array[Long]): Int
 }
 
+/** A [[LongsLookup]] that can also be asked for probe rows in sorted batches: see [[BatchProber]]. */
+trait BatchLookup { this: JoinIndex with LongsLookup =>
+
+  /** The position of the candidate within a group; -1 without one. `second` is not read if there is one number. */
+  def find(group: Int, first: Long, second: Long): Int
+}
+
 /**
  * An index that knows by itself whether a key has a candidate: of a single string or binary by the bytes of the value, of
  * other keys by the bytes of their row. `size` bytes lie at `offset` of the object `base`, as for `Platform`.

@@ -44,8 +44,12 @@ private[driver] final class BatchCode(
   override val hasNext: String = s"($batch != null && $batch.hasNext())"
   val isFull: String = s"($batch != null && $batch.isFull())"
   override val moveOn: String = s"$batch.next();"
-  override val start: String =
-    s"$candidates.probe($batch.group(), $batch.first(), $batch.second());"
+  override val start: RowStart = new RowStart {
+    private val numbers = s"$batch.group(), $batch.first(), $batch.second()"
+    override val start: String = s"$candidates.probe($numbers);"
+    override def lookUp(index: String, position: String): String =
+      s"if ($batch.group() >= 0) $position = $index.find($numbers);"
+  }
 
   /** Adds a probe row, unless it gives nothing. */
   def add(probe: Seq[ExprCode]): String = {

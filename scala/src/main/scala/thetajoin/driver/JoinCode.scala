@@ -46,7 +46,7 @@ private[thetajoin] final class JoinCode(
   def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
     timeProbe()
     batchBounds match {
-      case None => ofRow(probe, probeRow.start(probe), consumer)
+      case None => ofRow(probe, probeRow.startOf(probe), consumer)
       case Some(bounds) =>
         val rows = batch(bounds, consumer, canBeTail = false)
         val drain = drainMethod(rows, consumer)
@@ -90,11 +90,11 @@ private[thetajoin] final class JoinCode(
       manyRows = role.pairs && !singleRow.isAll
     )
 
-  /** All rows of a probe row, for which `start` sets `candidates`. */
-  private def ofRow(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String = {
+  /** All rows of a probe row. */
+  private def ofRow(probe: Seq[ExprCode], row: RowStart, consumer: RowConsumer): String = {
     val columns = early(probe)
-    if (singleRow.isAll) columns + singleRow(probe, start, consumer)
-    else s"$columns\n$found = false;\n${chosen(probe, start)}\n" +
+    if (singleRow.isAll) columns + singleRow(probe, row, consumer)
+    else s"$columns\n$found = false;\n${chosen(probe, row.start)}\n" +
       pairs(probe, probeIsTail = None, consumer, stop = None)
   }
 
@@ -161,7 +161,7 @@ private[thetajoin] final class JoinCode(
     )
 
   private def startUnlessTail(probe: Seq[ExprCode], rows: ProbeRows, input: String): String = {
-    val first = s"$found = false;\n${chosen(probe, rows.start)}"
+    val first = s"$found = false;\n${chosen(probe, rows.start.start)}"
     rows.isTail match {
       case None => first
       case Some(isTail) =>

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
 import thetajoin.condition.{OrderedLong, Safety}
-import thetajoin.contract.LongsLookup
+import thetajoin.contract.{BatchLookup, LongsLookup}
 import thetajoin.relation.ThetaRelation
 
 /**
@@ -55,9 +55,13 @@ final case class JoinTask(
   def hasCode: Boolean = rank.forall(order => OrderedLong.orders(order.dataType))
 
   /** Whether the index of this relation gives, by one call, all that a probe row is joined with. */
-  def looksUp(relation: ThetaRelation): Boolean =
+  def looksUp(relation: ThetaRelation, inBatches: Boolean = false): Boolean =
     role.pairs && !role.needsMatchedBuildRows && !keysCanFail && relation.always == 0 &&
-      relation.index.isInstanceOf[LongsLookup]
+      (relation.index match {
+        case _: BatchLookup => true
+        case _: LongsLookup => !inBatches
+        case _ => false
+      })
 
   /** Puts what stands for the probe and build columns into the order of the join's output. */
   def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {

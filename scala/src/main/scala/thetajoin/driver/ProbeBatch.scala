@@ -119,8 +119,8 @@ object ProbeBatch {
   /** One row of so many is few. */
   private final val FewOf = 4
 
-  private final val MostBytes = 16 << 20
-  private final val MostRows = 1 << 16
+  private final val MostBytes = 32 << 20
+  private final val MostRows = 1 << 18
   private final val FewestRows = 1 << 10
 
   /** Of group and bounds, with what sorting takes. */

@@ -65,8 +65,14 @@ private[driver] final class ProbeCode(
     ExpressionCode.evaluate(probe, task.probeOutput, needed)
   }
 
+  def startOf(probe: Seq[ExprCode]): RowStart = new RowStart {
+    override def start: String = ProbeCode.this.start(probe)
+    override def lookUp(index: String, position: String): String =
+      startLookup(probe, index, position)
+  }
+
   /** Sets `candidates` for a probe row. */
-  def start(probe: Seq[ExprCode]): String = {
+  private def start(probe: Seq[ExprCode]): String = {
     val key = if (task.keysCanFail) {
       s"""
          |try {
@@ -139,8 +145,7 @@ private[driver] final class ProbeCode(
     ifAsked(probe, test, orElse = "")
   }
 
-  /** Sets `position` to that of the probe row's only candidate, if it has one. */
-  def startLookup(probe: Seq[ExprCode], index: String, position: String): String = {
+  private def startLookup(probe: Seq[ExprCode], index: String, position: String): String = {
     val find = longs(task.probeKeys, probe)(keys => s"$position = $index.find($keys);", orElse = "")
     ifAsked(probe, find, orElse = "")
   }

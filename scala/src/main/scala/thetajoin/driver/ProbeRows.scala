@@ -2,6 +2,16 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 
+/** How a probe row finds build rows, as Java text. */
+private[driver] trait RowStart {
+
+  /** Sets its candidates. */
+  def start: String
+
+  /** Sets `position` to that of its only candidate, if it has one. */
+  def lookUp(index: String, position: String): String
+}
+
 /** Probe rows one after another as Java text, for the loop that joins them. */
 private[driver] trait ProbeRows {
 
@@ -15,8 +25,8 @@ private[driver] trait ProbeRows {
   /** An expression: whether a [[BuildTail]] stands in for the row, if one may. */
   def isTail: Option[String]
 
-  /** Sets the candidates of the current row. */
-  def start: String
+  /** Of the current row. */
+  def start: RowStart
 }
 
 /** The rows of an iterator, as they come. */
@@ -31,5 +41,5 @@ private[driver] final class InputRows(
   override val moveOn: String = s"$row = (InternalRow) $input.next();"
   override val columns: Seq[ExprCode] = probeRow.columns(row, canBeTail)
   override val isTail: Option[String] = if (canBeTail) Some(s"$row == null") else None
-  override def start: String = probeRow.start(columns)
+  override def start: RowStart = probeRow.startOf(columns)
 }

@@ -71,7 +71,7 @@ private[driver] final class RelationCode(
 
   /** The index, if it gives by one call the only candidate that a probe row can have. */
   lazy val lookup: Option[String] =
-    if (source.mayLookUp && !inBatches && task.looksUp(sample))
+    if (source.mayLookUp && task.looksUp(sample, inBatches))
       Some(indexField(sample.index, classOf[LongsLookup]))
     else None
 

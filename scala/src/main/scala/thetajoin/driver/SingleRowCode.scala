@@ -24,16 +24,20 @@ private[driver] final class SingleRowCode(
   /** Whether no probe row gives more. */
   def isAll: Boolean = task.oneRowAtMost || relation.lookup.isDefined
 
-  /** The row of a probe row. If candidates are needed for it, `start` sets them. */
-  def apply(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String =
+  /** The row of a probe row. */
+  def apply(probe: Seq[ExprCode], row: RowStart, consumer: RowConsumer): String =
     (role.probeExistence, relation.lookup) match {
-      case (Some(kind), _) => existence(probe, start, kind, consumer)
-      case (None, Some(index)) => pair(probe, index, consumer)
-      case (None, None) => firstPair(start, probe, firstRows.get, consumer)
+      case (Some(kind), _) => existence(probe, row.start, kind, consumer)
+      case (None, Some(index)) => pair(probe, row.lookUp(index, _), consumer)
+      case (None, None) => firstPair(row.start, probe, firstRows.get, consumer)
     }
 
   /** The probe row with its only candidate, if that matches, or else with nulls if such are part of the result. */
-  private def pair(probe: Seq[ExprCode], index: String, consumer: RowConsumer): String = {
+  private def pair(
+      probe: Seq[ExprCode],
+      lookUp: String => String,
+      consumer: RowConsumer
+  ): String = {
     val p = ctx.freshName("position")
     val columns = relation.newColumns()
     val check =
@@ -45,7 +49,7 @@ private[driver] final class SingleRowCode(
     val rows = joined(probe, columns, p, consumer)
     s"""
        |int $p = -1;
-       |${probeRow.startLookup(probe, index, p)}
+       |${lookUp(p)}
        |${columns.declareLocals}
        |if ($p >= 0) {
        |  ${count(Seq(CandidateRows))}

@@ -265,9 +265,12 @@ final class BroadcastThetaJoinExec(
       probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes
     def isLongSearched = role.pairs &&
       relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
-    // One call a row has nothing to carry on to the next.
-    least == 0 || bytes >= least && !task.looksUp(relation) &&
-    (bytes >= BroadcastThetaJoinExec.ManyBytes || isSoonSorted && isLongSearched)
+    val isLarge = bytes >= BroadcastThetaJoinExec.ManyBytes
+    def pays =
+      // One call a row has nothing to carry on to the next, but finds its neighbour in a cache.
+      if (task.looksUp(relation)) isLarge && task.looksUp(relation, inBatches = true)
+      else isLarge || isSoonSorted && isLongSearched
+    least == 0 || bytes >= least && pays
   }
 
   private def source(): TaskSource = {

@@ -44,8 +44,8 @@ private[planner] object EquiBuildSides {
   def ofRanked(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] =
     BuildSides.broadcastAlready(join).map(_.map(side => Seq(Seq(Placement.Broadcast(side)))))
       .getOrElse {
-        val isShuffled =
-          ExtractEquiJoinKeys.unapply(join).isDefined && !fits(join, BuildRight, conf)
+        val isShuffled = ExtractEquiJoinKeys.unapply(join).isDefined &&
+          !(fits(join, BuildRight, conf) || fitsByRange(join, BuildRight, conf))
         Right(Seq(Seq(
           if (isShuffled) Placement.Shuffle(BuildRight) else Placement.Broadcast(BuildRight)
         )))
@@ -77,15 +77,9 @@ private[planner] object EquiBuildSides {
       servesMore: BuildSide => Boolean
   ): Either[Reason, Seq[Seq[Placement]]] = {
     val sides = BuildSides.both(join)
-    val comparisons = shape.plainComparisons.size
-    val most =
-      if (comparisons < 2 || !mayBroadcast(join, conf) || hasBuckets(join)) BigInt(-1)
-      else BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor
-    def isSmall(side: BuildSide) = {
-      val stats = BuildSides.built(join, side).stats
-      // A side that has been shuffled is indexed by all cores, and need not move again.
-      fits(join, side, conf) || (!stats.isRuntime && stats.sizeInBytes <= most)
-    }
+    val isRange = shape.plainComparisons.size >= 2
+    def isSmall(side: BuildSide) =
+      fits(join, side, conf) || isRange && fitsByRange(join, side, conf)
     def small = broadcastable(join, sides).filter(isSmall)
     BuildSides.hinted(join).fold(small)(Seq(_)) match {
       case _ if !sides.exists(servesMore) || join.children.exists(prunesPartitions) =>
@@ -118,10 +112,15 @@ private[planner] object EquiBuildSides {
   private def broadcastable(join: Join, sides: Seq[BuildSide]): Seq[BuildSide] =
     sides.filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
 
-  /**
-   * So many times Spark's own limit of a broadcast holds where two comparisons choose among the rows of a key: moving them costs
-   * less than looking at all pairs of a key.
-   */
+  /** Whether a side may be broadcast where few rows of a key are looked at: then the other side would take longer to move. */
+  private def fitsByRange(join: Join, side: BuildSide, conf: SQLConf): Boolean = {
+    val stats = BuildSides.built(join, side).stats
+    // A side that has been shuffled is indexed by all cores, and need not move again.
+    !stats.isRuntime && mayBroadcast(join, conf) && !hasBuckets(join) &&
+    stats.sizeInBytes <= BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor
+  }
+
+  /** So many times Spark's own limit of a broadcast. */
   private val RangeFactor = 4
 
   def equiKeys(join: Join): Reason = {

@@ -12,7 +12,14 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalacheck.Gen
 import org.scalatest.Assertions
 
-import thetajoin.contract.{IndexSpec, JoinIndex, LongsLookup, LongsProber, OrderedIndex}
+import thetajoin.contract.{
+  BatchLookup,
+  IndexSpec,
+  JoinIndex,
+  LongsLookup,
+  LongsProber,
+  OrderedIndex
+}
 
 /** Generated rows of an index over equal keys and numbers, and what it finds, asked in all the ways in which it can be. */
 trait KeyedIndexes { this: Assertions =>
@@ -98,6 +105,9 @@ trait KeyedIndexes { this: Assertions =>
   /** Of what classes indexes were that gave a candidate by one call. */
   protected val lookups: mutable.Set[Class[_]] = mutable.Set.empty[Class[_]]
 
+  /** The same in batches. */
+  protected val lookupsInBatches: mutable.Set[Class[_]] = mutable.Set.empty[Class[_]]
+
   /** The same asked in two steps, of one prober for keys that come in this order. */
   protected def inBatches(
       built: OrderedIndex,
@@ -114,11 +124,20 @@ trait KeyedIndexes { this: Assertions =>
       if (group < 0) Nil
       else {
         val pair = built.index.pair
-        prober.probe(group, number(keys + pair.first), number(keys + pair.second))
-        Iterator.continually(prober.next()).takeWhile(identity)
+        val (first, second) = (number(keys + pair.first), number(keys + pair.second))
+        prober.probe(group, first, second)
+        val found = Iterator.continually(prober.next()).takeWhile(identity)
           .flatMap(_ => prober.from until prober.until)
           .map(place => if (prober.lists) prober.positions(place) else place)
           .map(built.order(_)).toList.sorted
+        built.index match {
+          case index: BatchLookup =>
+            val only = index.find(group, first, second)
+            assert(Seq(only).filter(_ >= 0).map(built.order(_)) == found)
+            if (only >= 0) lookupsInBatches += index.getClass
+          case _ =>
+        }
+        found
       }
     }
   }

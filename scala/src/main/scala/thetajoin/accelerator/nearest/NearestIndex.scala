@@ -22,6 +22,7 @@ final case class NearestSpec(
     isUpperStrict: Option[Boolean],
     isFirst: Boolean = false
 ) extends IndexSpec {
+  override def bounds: Int = 1 + isUpperStrict.size
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def findsOneAtMost: Boolean = isFirst
   override def forFirst: IndexSpec = copy(isFirst = true)
@@ -45,26 +46,27 @@ sealed class Nearest(spec: NearestSpec, groups: Groups, segments: Segments) exte
 /** Asked for one candidate, by keys that are numbers. */
 final class First(spec: NearestSpec, groups: Groups, segments: Segments)
     extends Nearest(spec, groups, segments)
-    with LongsLookup {
+    with LongsLookup
+    with BatchLookup {
   @transient private lazy val table: LongTable = groups match {
     case Groups.OfNumbers(table) => table
     case _ => null
   }
   private val lower = spec.keys
-  private val upper = spec.keys + 1
   private val isLowerStrict = spec.isLowerStrict
   private val hasUpper = spec.isUpperStrict.isDefined
   private val isUpperStrict = spec.isUpperStrict.contains(true)
 
   override def find(keys: Array[Long]): Int = {
     val segment = if (table == null) 0 else table.find(keys(0))
-    if (segment < 0) -1
-    else {
-      val row =
-        if (isLowerStrict) segments.firstAbove(segment, keys(lower))
-        else segments.firstAtLeast(segment, keys(lower))
-      if (row < segments.end(segment) && (!hasUpper || isBelow(row, keys(upper)))) row else -1
-    }
+    if (segment < 0) -1 else find(segment, keys(lower), if (hasUpper) keys(lower + 1) else 0L)
+  }
+
+  override def find(segment: Int, lower: Long, upper: Long): Int = {
+    val row =
+      if (isLowerStrict) segments.firstAbove(segment, lower)
+      else segments.firstAtLeast(segment, lower)
+    if (row < segments.end(segment) && (!hasUpper || isBelow(row, upper))) row else -1
   }
 
   private def isBelow(row: Int, bound: Long): Boolean = {

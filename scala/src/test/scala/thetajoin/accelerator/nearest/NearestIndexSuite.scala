@@ -37,6 +37,6 @@ class NearestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
           }
         assert(inBatches(built, types.size, found.map(_._1)) == found.map(_._2.sorted))
     }
-    assert(lookups.toSet == Set[Class[_]](classOf[First]))
+    assert(lookups.toSet == Set[Class[_]](classOf[First]) && lookupsInBatches == lookups)
   }
 }
