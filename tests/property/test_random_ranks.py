@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comparison import Budget, Case, Comparison
-from differential import Outcome
+from differential import ANSI, Outcome
 from hypothesis import strategies as st
 from oracles import Rows
 from pyspark.sql import SparkSession
@@ -39,7 +39,8 @@ class Ranked:
 
     @property
     def settings(self) -> dict[str, str]:
-        return self.base.settings
+        """Without ANSI mode, Spark's ASOF joins take the row whose difference wraps around."""
+        return self.base.settings | ({ANSI: "true"} if self.form == "asof" else {})
 
     @property
     def order(self) -> str:

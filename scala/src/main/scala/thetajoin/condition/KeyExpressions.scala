@@ -3,7 +3,7 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, UnaryExpression}
 import org.apache.spark.sql.types._
 
 /** Raised by [[BoundedSum]]; without a stack trace, since it only marks a row. */
@@ -112,6 +112,22 @@ object OrderedLong {
     case _: UserDefinedType[_] => false
     case _ => CodeGenerator.isPrimitiveType(t)
   }
+
+  /** The number of a value, or of a narrower one that was cast to it and has the same number. */
+  def of(value: Expression): OrderedLong = value match {
+    case cast: Cast if isSameNumber(cast.child.dataType, cast.dataType) => of(cast.child)
+    case other => OrderedLong(other)
+  }
+
+  private def isSameNumber(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (narrow: DecimalType, wide: DecimalType) =>
+      narrow.scale == wide.scale && narrow.precision <= wide.precision
+    case (FloatType, DoubleType) => true
+    case _ => WholeNumbers.contains(from) && WholeNumbers.indexOf(to) >= WholeNumbers.indexOf(from)
+  }
+
+  /** From the narrowest to the widest. */
+  private val WholeNumbers: Seq[DataType] = Seq(ByteType, ShortType, IntegerType, LongType)
 
   def ofDouble(d: Double): Long = {
     val bits = java.lang.Double.doubleToLongBits(if (d == 0.0d) 0.0d else d)

@@ -67,7 +67,7 @@ object Bound {
         case Operator.Less => (false, true)
         case Operator.LessOrEqual => (false, false)
       }
-      Some(Bound(c.source, OrderedLong(build), OrderedLong(probe), isLower, strict, c.exact))
+      Some(Bound(c.source, OrderedLong.of(build), OrderedLong.of(probe), isLower, strict, c.exact))
     }
   }
 

@@ -36,6 +36,14 @@ final class Segments private (
   /** The first position of a segment with a number above this one. */
   def firstAbove(segment: Int, number: Long): Int =
     if (number == Long.MaxValue) end(segment) else firstAtLeast(segment, number + 1)
+
+  /** Where the numbers of a segment begin that are not below a bound, nor equal to it if it is strict. */
+  def from(segment: Int, bound: Long, isStrict: Boolean): Int =
+    if (isStrict) firstAbove(segment, bound) else firstAtLeast(segment, bound)
+
+  /** Where those end that are not above it, nor equal to it if it is strict. */
+  def until(segment: Int, bound: Long, isStrict: Boolean): Int =
+    if (isStrict) firstAtLeast(segment, bound) else firstAbove(segment, bound)
 }
 
 object Segments {
@@ -182,13 +190,9 @@ class BetweenProber(
   override def probe(segment: Int, first: Long, second: Long): Unit = {
     val upper = if (hasLower) second else first
     val from =
-      if (!hasLower) segments.starts(segment)
-      else if (isLowerStrict) segments.firstAbove(segment, first)
-      else segments.firstAtLeast(segment, first)
+      if (hasLower) segments.from(segment, first, isLowerStrict) else segments.starts(segment)
     val until =
-      if (!hasUpper) segments.end(segment)
-      else if (isUpperStrict) segments.firstAtLeast(segment, upper)
-      else segments.firstAbove(segment, upper)
+      if (hasUpper) segments.until(segment, upper, isUpperStrict) else segments.end(segment)
     found(from, until)
   }
 }

@@ -12,27 +12,36 @@ private[planner] final class JoinCost(fewestRows: Double) {
   def apply(choice: Choice): Double = {
     // Build rows without a match are found by a second look at the probe side.
     val looks = if (choice.role.padsBuild) 2 else 1
-    val isFirst = choice.ranking.isDefined && choice.offer.isRanked
-    val isDecided = isFirst || choice.role.oneRowAtMost && choice.residual.isEmpty
-    of(choice.offer.cost, choice.estimate, hasResidual = choice.residual.nonEmpty, looks, isDecided)
+    val hasResidual = choice.residual.nonEmpty
+    val isRanked = choice.ranking.isDefined && choice.offer.isRanked
+    val all = candidates(choice.offer.cost, choice.estimate)
+    val looked =
+      if (isRanked && hasResidual) all * UntilMatch
+      else if (isRanked || choice.role.oneRowAtMost && !hasResidual) 1.0
+      else all
+    // In any other order the rank of each candidate is evaluated.
+    val isTested = hasResidual || choice.ranking.isDefined && !isRanked
+    of(choice.offer.cost, choice.estimate, isTested, looks, looked)
   }
 
   /** Where each probe row gives all its candidates. */
   def ofPairs(cost: Cost, estimate: Estimate): Double =
-    of(cost, estimate, hasResidual = false, looks = 1, isDecided = false)
+    of(cost, estimate, hasResidual = false, looks = 1, candidates(cost, estimate))
 
-  /** @param isDecided whether one candidate is enough for a probe row */
+  private def candidates(cost: Cost, estimate: Estimate): Double = cost.share * build(estimate)
+
+  private def build(estimate: Estimate): Double = estimate.buildRows.toDouble.max(fewestRows)
+
+  /** @param candidates of a probe row, as many as it looks at */
   private def of(
       cost: Cost,
       estimate: Estimate,
       hasResidual: Boolean,
       looks: Int,
-      isDecided: Boolean
+      candidates: Double
   ): Double = {
-    val build = estimate.buildRows.toDouble.max(fewestRows)
     val probe = estimate.probeRows.toDouble.max(fewestRows)
-    val candidates = if (isDecided) 1.0 else cost.share * build
-    build * (Moved + cost.perBuildRow) +
+    build(estimate) * (Moved + cost.perBuildRow) +
       looks * probe * ofProbeRow(cost, candidates, hasResidual) / Cores
   }
 }
@@ -50,6 +59,9 @@ private[planner] object JoinCost {
 
   /** To collect and store a build row and send it to the tasks. */
   private val Moved = 300.0
+
+  /** The part of the candidates, in the order that is asked for, that are looked at until one matches. */
+  private val UntilMatch = 0.5
 
   /** To give a candidate, and to test a condition on it. */
   private val Candidate = 2.0

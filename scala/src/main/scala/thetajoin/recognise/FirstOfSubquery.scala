@@ -37,7 +37,10 @@ private[recognise] object FirstOfSubquery {
             rows.conditions.map(local),
             SortOrder(local(order.child), order.direction),
             k
-          ).found(join.conf).map(Project(join.left.output ++ rows.columns.map(localColumn), _))
+          ).foundBySubquery(join.conf).map(Project(
+            join.left.output ++ rows.columns.map(localColumn),
+            _
+          ))
       case _ => None
     }
   }
@@ -90,7 +93,7 @@ private[recognise] object FirstOfSubquery {
               rows.conditions.map(local),
               SortOrder(local(rank), order.direction),
               k = 1
-            ).found(left.conf)
+            ).foundBySubquery(left.conf)
             joined.map { plan =>
               val first = name.toAttribute.withNullability(true)
               plan -> local(Aggregated.result(subquery.plan, first))

@@ -25,6 +25,19 @@ private[recognise] final case class Ranked(
   /** If the first matches are found without a look at the others, or Spark would have to look at all pairs too. */
   def found(conf: SQLConf): Option[LogicalPlan] = replaced.taken(conf, mustBeFound = true)
 
+  /** The same if these are a subquery's rows. Spark runs one once for each key, if all that it compares are keys. */
+  def foundBySubquery(conf: SQLConf): Option[LogicalPlan] = if (isOfKeys) None else found(conf)
+
+  /** Whether left rows of equal keys have the same first matches. */
+  private def isOfKeys: Boolean = {
+    def isOfOneSide(e: Expression) =
+      Seq(left, right).exists(side => e.references.subsetOf(side.outputSet))
+    rank.references.subsetOf(right.outputSet) &&
+    replaced.conditions.flatMap(ConditionAnalysis.conjuncts).forall(c =>
+      Ranked.isEquality(c) || isOfOneSide(c)
+    )
+  }
+
   private def replaced: Ranked = copy(
     conditions = conditions.map(Ranked.replaced),
     rank = rank.copy(child = Ranked.replaced(rank.child))
@@ -40,8 +53,7 @@ private[recognise] final case class Ranked(
 
   private def isFoundBy(choice: Choice): Boolean = {
     val readsPairs = rank.references.exists(left.outputSet.contains)
-    def isKey(e: Expression) = e.isInstanceOf[EqualTo] || e.isInstanceOf[EqualNullSafe]
-    choice.offer.isRanked || readsPairs && !choice.residual.exists(isKey)
+    choice.offer.isRanked || readsPairs && !choice.residual.exists(Ranked.isEquality)
   }
 
   /** A pair whose rank is null is no match anyway. */
@@ -100,6 +112,9 @@ private[recognise] final case class Ranked(
 private[recognise] object Ranked {
   def readsOuter(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
+
+  def isEquality(e: Expression): Boolean =
+    e.isInstanceOf[EqualTo] || e.isInstanceOf[EqualNullSafe]
 
   /** The columns of a plan under ids of their own, which those of its parts are not. */
   private def renamed(plan: LogicalPlan): LogicalPlan =

@@ -144,9 +144,7 @@ private class BothAtLeastProber(
     if (isSecondStrict && second == Long.MaxValue) cursor = end
     else {
       least = if (isSecondStrict) second + 1 else second
-      cursor =
-        if (isFirstStrict) segments.firstAbove(segment, first)
-        else segments.firstAtLeast(segment, first)
+      cursor = segments.from(segment, first, isFirstStrict)
     }
   }
 

@@ -55,17 +55,12 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
 
   /** Where the rows of a segment begin that are within the bounds. The probe value and they stand in `numbers` from `at` on. */
   private[nearest] def begin(segment: Int, numbers: Array[Long], at: Int): Int =
-    if (!hasLower) values.starts(segment)
-    else if (isLowerStrict) values.firstAbove(segment, numbers(at + 1))
-    else values.firstAtLeast(segment, numbers(at + 1))
+    if (hasLower) values.from(segment, numbers(at + 1), isLowerStrict) else values.starts(segment)
 
   /** Where they end. */
   private[nearest] def end(segment: Int, numbers: Array[Long], at: Int): Int =
     if (!hasUpper) values.end(segment)
-    else {
-      val bound = numbers(if (hasLower) at + 2 else at + 1)
-      if (isUpperStrict) values.firstAtLeast(segment, bound) else values.firstAbove(segment, bound)
-    }
+    else values.until(segment, numbers(if (hasLower) at + 2 else at + 1), isUpperStrict)
 
   /**
    * The place of a probe value among the rows: distances grow from there to both ends. Spark has no distance of infinite values from

@@ -22,6 +22,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * {{{
  *   a.k = b.k AND a.t >= b.t, by b.t descending      rows of a key are sorted by b.t, turned over: from a.t on
  *   a.k = b.k AND a.t <= b.t, by b.t                 the same, not turned over
+ *   a.k = b.k AND a.t <= b.t, by b.t descending      from the last row of the key on
  *   a.k = b.k, by abs(a.t - b.t)                     from a.t on in both directions
  * }}}
  *
@@ -87,7 +88,7 @@ object NearestAccelerator extends Accelerator {
         upper.map(isStrict),
         distance.isFloating
       ),
-      cost = LookUp,
+      cost = cost(equal, used.size),
       isRanked = true
     )
   }
@@ -101,41 +102,45 @@ object NearestAccelerator extends Accelerator {
       Safety.cannotFail(rank.child)
     if (!isOfBuild || !OrderedLong.orders(rank.child.dataType)) Left(OtherRank(rank.sql))
     else {
-      val value = OrderedLong(rank.child)
+      val value = OrderedLong.of(rank.child)
       val bounds = request.shape.plainComparisons.flatMap(Bound.of(_, request.buildSide))
         .filter(_.build.semanticEquals(value))
       val (lower, upper) = bounds.partition(_.isLower == rank.isAscending)
-      lower.find(_.exact).orElse(lower.headOption) match {
-        case Some(bound) => Right(offer(rank, equal, value, bound, upper.headOption))
-        case None => Left(OtherRank(rank.sql))
-      }
+      if (equal.build.isEmpty && bounds.isEmpty) Left(OtherRank(rank.sql))
+      else Right(offer(rank, equal, value, best(lower), best(upper)))
     }
   }
+
+  private def best(bounds: Seq[Bound]): Option[Bound] =
+    bounds.find(_.exact).orElse(bounds.headOption)
 
   private def offer(
       rank: SortOrder,
       equal: EqualKeys,
       value: Expression,
-      lower: Bound,
+      lower: Option[Bound],
       upper: Option[Bound]
   ): Offer = {
     def ascending(e: Expression) = if (rank.isAscending) e else BitwiseNot(e)
-    val bounds = lower +: upper.toSeq
+    val bounds = (lower ++ upper).toSeq
     Offer(
       served = equal.sources ++ bounds.map(_.source),
       exact = equal.sources ++ bounds.filter(_.exact).map(_.source),
       buildKeys = equal.build :+ ascending(value),
       probeKeys = equal.probe ++ bounds.map { bound =>
-        val end = if (bound == lower) Long.MinValue else Long.MaxValue
+        val end = if (lower.contains(bound)) Long.MinValue else Long.MaxValue
         if (bound.exact) ascending(bound.probe) else orEnd(ascending(bound.probe), end)
       },
-      spec = NearestSpec(equal.build.size, lower.strict, upper.map(_.strict)),
-      cost = LookUp,
+      spec = NearestSpec(equal.build.size, lower.map(_.strict), upper.map(_.strict)),
+      cost = cost(equal, bounds.size),
       isRanked = true
     )
   }
 
-  private val LookUp = Cost(share = 0.1, perProbe = 100, perBuildRow = 250)
+  private def cost(equal: EqualKeys, bounds: Int): Cost = {
+    val ofKeys = if (equal.sources.isEmpty) 1.0 else 0.1
+    Cost(ofKeys * math.pow(0.5, bounds.toDouble), perProbe = 100, perBuildRow = 250)
+  }
 
   /** A bound that can't be computed (`a.t - tolerance` may overflow) is none, and the residual raises the error if a pair needs it. */
   private def orEnd(bound: Expression, end: Long): Expression =

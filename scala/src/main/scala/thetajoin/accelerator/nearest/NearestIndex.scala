@@ -8,21 +8,21 @@ import thetajoin.kit.{BetweenProber, Segments, SegmentsBuilder}
 
 /**
  * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a bound from which on values
- * match, then one up to which they do if there is such. The rows of a key are sorted by their value, so that the candidates are one run in
+ * match, then one up to which they do, each if there is such. The rows of a key are sorted by their value, so that the candidates are one run in
  * the order of the values. Rows of equal values stay in the order in which they came.
  *
  * @param keys how many columns must be equal
- * @param isLowerStrict whether the value must not equal the lower bound
- * @param isUpperStrict the same of the upper bound; None if there is none
+ * @param isLowerStrict whether the value must not equal the lower bound; None if there is none
+ * @param isUpperStrict the same of the upper bound
  * @param isFirst whether only the first candidate is asked for
  */
 final case class NearestSpec(
     keys: Int,
-    isLowerStrict: Boolean,
+    isLowerStrict: Option[Boolean],
     isUpperStrict: Option[Boolean],
     isFirst: Boolean = false
 ) extends IndexSpec {
-  override def bounds: Int = 1 + isUpperStrict.size
+  override def bounds: Int = isLowerStrict.size + isUpperStrict.size
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def findsOneAtMost: Boolean = isFirst
   override def forFirst: IndexSpec = copy(isFirst = true)
@@ -52,20 +52,25 @@ final class First(spec: NearestSpec, groups: Groups, segments: Segments)
     case Groups.OfNumbers(table) => table
     case _ => null
   }
-  private val lower = spec.keys
-  private val isLowerStrict = spec.isLowerStrict
+  private val keys = spec.keys
+  private val hasLower = spec.isLowerStrict.isDefined
+  private val isLowerStrict = spec.isLowerStrict.contains(true)
   private val hasUpper = spec.isUpperStrict.isDefined
   private val isUpperStrict = spec.isUpperStrict.contains(true)
 
-  override def find(keys: Array[Long]): Int = {
-    val segment = if (table == null) 0 else table.find(keys(0))
-    if (segment < 0) -1 else find(segment, keys(lower), if (hasUpper) keys(lower + 1) else 0L)
+  override def find(numbers: Array[Long]): Int = {
+    val segment = if (table == null) 0 else table.find(numbers(0))
+    if (segment < 0) -1
+    else {
+      def number(at: Int) = if (at < numbers.length) numbers(at) else 0L
+      find(segment, number(keys), number(keys + 1))
+    }
   }
 
-  override def find(segment: Int, lower: Long, upper: Long): Int = {
+  override def find(segment: Int, first: Long, second: Long): Int = {
     val row =
-      if (isLowerStrict) segments.firstAbove(segment, lower)
-      else segments.firstAtLeast(segment, lower)
+      if (hasLower) segments.from(segment, first, isLowerStrict) else segments.starts(segment)
+    val upper = if (hasLower) second else first
     if (row < segments.end(segment) && (!hasUpper || isBelow(row, upper))) row else -1
   }
 
@@ -76,7 +81,7 @@ final class First(spec: NearestSpec, groups: Groups, segments: Segments)
 }
 
 private class NearestProber(spec: NearestSpec, groups: Groups, segments: Segments)
-    extends BetweenProber(groups, segments, Some(spec.isLowerStrict), spec.isUpperStrict) {
+    extends BetweenProber(groups, segments, spec.isLowerStrict, spec.isUpperStrict) {
   private val isFirst = spec.isFirst
 
   override protected def found(from: Int, until: Int): Unit =

@@ -29,10 +29,10 @@ private[nearest] final case class ValueDistance(
 
   /** A value of either side as a number in the order of the values. */
   def number(value: Expression): Expression =
-    OrderedLong(localTime.fold(value)(time => Cast(value, TimestampNTZType, Some(time.zone))))
+    OrderedLong.of(localTime.fold(value)(time => Cast(value, TimestampNTZType, Some(time.zone))))
 
   /** Whether this is a bound of the build value. */
-  def isOf(bound: Bound): Boolean = bound.build.semanticEquals(OrderedLong(build))
+  def isOf(bound: Bound): Boolean = bound.build.semanticEquals(OrderedLong.of(build))
 
   /** Up to where it reaches among such numbers. */
   def reach(bound: Bound): Expression = localTime match {

@@ -14,16 +14,17 @@ class NearestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
 
   test("candidates come in the order of their value, those of a loop, or the first of them") {
     val keyed = manyOrOne(Gen.zip(Gen.choose(0, 2), anyLong))(_._1)
-    val upper = Gen.option(flags)
-    forAll(keyTypes, keyed, Gen.listOfN(20, pairs), flags, Gen.zip(upper, flags)) {
+    val bound = Gen.option(flags)
+    forAll(keyTypes, keyed, Gen.listOfN(20, pairs), bound, Gen.zip(bound, flags)) {
       case (types, data, probes, isLowerStrict, (isUpperStrict, isFirst)) =>
         val spec = NearestSpec(types.size, isLowerStrict, isUpperStrict)
         val asked = if (isFirst) spec.forFirst else spec
-        val (ofBuild, ofProbe) = (rows(types, 1), rows(types, 1 + isUpperStrict.size))
+        val bounds = isLowerStrict.size + isUpperStrict.size
+        val (ofBuild, ofProbe) = (rows(types, 1), rows(types, bounds))
         val input = data.map { case (key, value) => ofBuild(key, Seq(value)) }
         val built = build(asked, types :+ LongType, input)
         def isIn(value: Long, from: Long, until: Long) =
-          (value > from || value == from && !isLowerStrict) &&
+          isLowerStrict.forall(strict => value > from || value == from && !strict) &&
             isUpperStrict.forall(strict => value < until || value == until && !strict)
         val found =
           for ((from, until) <- probes ++ data.map(d => (d._2, d._2 + 9)); key <- 0 to 3) yield {
@@ -31,7 +32,8 @@ class NearestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
               (types.isEmpty || data(i)._1 == key) && isIn(data(i)._2, from, until)
             }.sortBy(data(_)._2)
             val expected = if (isFirst) matches.take(1) else matches
-            val probe = ofProbe(key, Seq(from, until).take(1 + isUpperStrict.size))
+            val numbers = isLowerStrict.map(_ => from) ++ isUpperStrict.map(_ => until)
+            val probe = ofProbe(key, numbers.toSeq)
             assert(candidates(built, probe) == expected)
             (probe, expected)
           }
