@@ -32,6 +32,7 @@ MODULES = {
     "ClickHouse": "benchmarks.engines.clickhouse",
     "DataFusion": "benchmarks.engines.datafusion",
     "Polars": "benchmarks.engines.polars",
+    "pandas": "benchmarks.engines.pandas",
 }
 KEYS = {
     "spark-off": OFF,
@@ -40,6 +41,7 @@ KEYS = {
     "clickhouse": "ClickHouse",
     "datafusion": "DataFusion",
     "polars": "Polars",
+    "pandas": "pandas",
 }
 
 

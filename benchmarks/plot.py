@@ -22,6 +22,7 @@ STYLES = {
     "ClickHouse": ("#cc79a7", "v"),
     "DataFusion": ("#0072b2", "D"),
     "Polars": ("#009e73", "^"),
+    "pandas": ("#56b4e9", "<"),
 }
 
 

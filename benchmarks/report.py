@@ -23,6 +23,7 @@ PACKAGES = {
     "ClickHouse": "chdb-core",
     "DataFusion": "datafusion",
     "Polars": "polars",
+    "pandas": "pandas",
 }
 
 _SHAPES = (

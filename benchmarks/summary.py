@@ -41,6 +41,14 @@ QUERIES = {
         "contains_many_written",
         "rules_joined",
     ),
+    "asof": (
+        "symbols",
+        "symbols_tolerance",
+        "no_keys",
+        "nearest_3",
+        "symbols_written",
+        "symbols_joined",
+    ),
     "existence": (
         "int_semi",
         "small_semi",

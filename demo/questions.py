@@ -152,6 +152,22 @@ QUESTIONS = (
         short=True,
     ),
     Question(
+        "last report",
+        "left outer",
+        "nearest",
+        "What did the last weather report at its airport say before each flight of a July week "
+        "left?",
+        """
+        SELECT id, origin, departed, observed, wind_speed, visib
+        FROM (
+          SELECT *, row_number() OVER (PARTITION BY id ORDER BY observed DESC) AS reports_ago
+          FROM (SELECT * FROM flights WHERE date(scheduled) BETWEEN '2013-07-07' AND '2013-07-13') f
+          LEFT JOIN (SELECT origin AS station, observed, wind_speed, visib FROM weather) w
+            ON w.station = f.origin AND w.observed <= f.departed)
+        WHERE reports_ago = 1
+        """,
+    ),
+    Question(
         "countries",
         "left outer",
         "interval",

@@ -66,12 +66,16 @@ class AsOfQuery(Query):
 
     @property
     def join_facts(self) -> dict[str, str]:
-        """Row counts, what is equal, and which rows are asked for."""
-        asked = "the row before" if self.nearest is None else f"the nearest {self.nearest}"
+        """Kind of join, row counts, and which rows are asked for."""
+        conditions = [
+            *(["sym = sym2"] if self.keyed else []),
+            "t >= t2" if self.nearest is None else "abs(t - t2)",
+            *([f"t - t2 <= {self.tolerance}"] if self.tolerance is not None else []),
+        ]
         return {
+            "join": "ASOF" if self.nearest is None else f"NEAREST {self.nearest}",
             "rows": f"{short(self.left.rows)} x {short(self.right.rows)}",
-            "keys": "symbol" if self.keyed else "none",
-            "asked for": asked + ("" if self.tolerance is None else " within a tolerance"),
+            "condition": f"`{' AND '.join(conditions)}`",
         }
 
     @property
@@ -158,5 +162,5 @@ SUITE = Suite(
         _NEAREST,
         *(shaped for query in (_SYMBOLS, _NO_KEYS, _NEAREST) for shaped in shapes_of(query)),
     ),
-    peers=("DuckDB", "ClickHouse", "Polars"),
+    peers=("DuckDB", "ClickHouse", "Polars", "pandas"),
 )

@@ -15,7 +15,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * How the rows of a join on equal keys meet. Existence joins are taken, and others that compare more than the keys: where all rows of a
  * key are needed, Spark's own joins serve. The limits of a broadcast are those of Spark's own, but for [[RangeFactor]].
  */
-private[planner] object EquiBuildSides {
+private[thetajoin] object EquiBuildSides {
 
   /**
    * In tiers, each of which is tried only if no earlier one serves.
@@ -50,6 +50,13 @@ private[planner] object EquiBuildSides {
           if (isShuffled) Placement.Shuffle(BuildRight) else Placement.Broadcast(BuildRight)
         )))
       }
+
+  /** Whether some rows are so few that they may be broadcast, and others so many that they take far longer to move than to read twice. */
+  def areFewBeside(few: LogicalPlan, many: LogicalPlan, conf: SQLConf): Boolean = {
+    val limit = BigInt(conf.autoBroadcastJoinThreshold)
+    few.stats.sizeInBytes <= limit && many.stats.sizeInBytes > limit * RangeFactor &&
+    many.stats.sizeInBytes > few.stats.sizeInBytes * RangeFactor
+  }
 
   private def forced(join: Join): Seq[Placement] =
     BuildSides.hinted(join).fold(BuildSides.both(join))(Seq(_)).map(Placement.Broadcast(_))

@@ -48,7 +48,8 @@ private[recognise] final case class Ranked(
     else if (sharesColumns) renewed.flatMap(_.taken(conf, mustBeFound)).map(underOldNames)
     else {
       val join = RankedJoin(left, right, joinType, others.reduceOption(And(_, _)), rank, k)
-      Planner.choose(join, conf).chosen.filter(!mustBeFound || isFoundBy(_)).map(_ => join)
+      Planner.choose(join, conf).chosen.filter(!mustBeFound || isFoundBy(_))
+        .map(_ => FewLeftRows(join, conf).getOrElse(join))
     }
 
   private def isFoundBy(choice: Choice): Boolean = {
@@ -117,7 +118,7 @@ private[recognise] object Ranked {
     e.isInstanceOf[EqualTo] || e.isInstanceOf[EqualNullSafe]
 
   /** The columns of a plan under ids of their own, which those of its parts are not. */
-  private def renamed(plan: LogicalPlan): LogicalPlan =
+  def renamed(plan: LogicalPlan): LogicalPlan =
     Project(plan.output.map(a => Alias(a, a.name)()), plan)
 
   /** An expression without what Spark's optimizer would put another in the place of, such as BETWEEN. */

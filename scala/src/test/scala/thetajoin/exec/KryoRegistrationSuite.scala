@@ -114,6 +114,7 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "existence" -> "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b)",
     "nearest" -> "SELECT * FROM as_of",
     "nearest" -> "SELECT * FROM as_of_beside",
+    "nearest" -> "SELECT a.id, no FROM a, LATERAL (SELECT no FROM b WHERE b.k = a.k AND b.s <= a.s ORDER BY b.s DESC LIMIT 1)",
     "nearest" -> closest("k"),
     "nearest" -> closest("s"),
     "interval" -> exists("b", bounds),

@@ -10,9 +10,9 @@ import org.apache.spark.sql.catalyst.expressions.{
   TryEval
 }
 
-import thetajoin.condition.{OrderedLong, Safety}
+import thetajoin.condition.{Operator, OrderedLong, Safety}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
-import thetajoin.kit.{Bound, EqualKeys, Segments}
+import thetajoin.kit.{Bound, EqualKeys, Segments, ValueOrder}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -40,6 +40,8 @@ object NearestAccelerator extends Accelerator {
       classOf[Nearest],
       classOf[First],
       classOf[ClosestSpec],
+      classOf[NearestValuesSpec],
+      classOf[NearestValues],
       classOf[Closest],
       classOf[FirstClosest],
       classOf[Segments]
@@ -100,7 +102,8 @@ object NearestAccelerator extends Accelerator {
   ): Either[Reason, Offer] = {
     val isOfBuild = rank.child.references.subsetOf(AttributeSet(request.build)) &&
       Safety.cannotFail(rank.child)
-    if (!isOfBuild || !OrderedLong.orders(rank.child.dataType)) Left(OtherRank(rank.sql))
+    if (!isOfBuild || ValueOrder.unordered(rank.dataType).isDefined) Left(OtherRank(rank.sql))
+    else if (!OrderedLong.orders(rank.dataType)) ofValues(request, rank, equal)
     else {
       val value = OrderedLong.of(rank.child)
       val bounds = request.shape.plainComparisons.flatMap(Bound.of(_, request.buildSide))
@@ -110,6 +113,43 @@ object NearestAccelerator extends Accelerator {
       else Right(offer(rank, equal, value, best(lower), best(upper)))
     }
   }
+
+  private def ofValues(
+      request: JoinRequest,
+      rank: SortOrder,
+      equal: EqualKeys
+  ): Either[Reason, Offer] = {
+    val bounds = request.shape.plainComparisons.filter(_.exact).map { comparison =>
+      (comparison.source, comparison.oriented(request.buildSide))
+    }.collect {
+      case (source, (build, operator, probe)) if build.semanticEquals(rank.child) =>
+        (source, operator, probe)
+    }
+    def isLower(operator: Operator) =
+      operator == Operator.Greater || operator == Operator.GreaterOrEqual
+    def isStrict(operator: Operator) = operator == Operator.Greater || operator == Operator.Less
+    val (from, until) = bounds.partition(b => isLower(b._2) == rank.isAscending)
+    val used = (from.headOption ++ until.headOption).toSeq
+    if (equal.build.isEmpty && used.isEmpty) Left(OtherRank(rank.sql))
+    else
+      Right(Offer(
+        served = equal.sources ++ used.map(_._1),
+        exact = equal.sources ++ used.map(_._1),
+        buildKeys = equal.build :+ rank.child,
+        probeKeys = equal.probe ++ used.map(_._3),
+        spec = NearestValuesSpec(
+          equal.build.size,
+          rank.isAscending,
+          from.headOption.map(b => isStrict(b._2)),
+          until.headOption.map(b => isStrict(b._2))
+        ),
+        cost = cost(equal, used.size) + ComparedValues,
+        isRanked = true
+      ))
+  }
+
+  /** What values take more than numbers do. */
+  private val ComparedValues = Cost(share = 0.0, perProbe = 300, perBuildRow = 400)
 
   private def best(bounds: Seq[Bound]): Option[Bound] =
     bounds.find(_.exact).orElse(bounds.headOption)

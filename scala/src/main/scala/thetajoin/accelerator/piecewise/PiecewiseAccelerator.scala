@@ -15,6 +15,7 @@ import thetajoin.contract.{
   Offer,
   SingleRunProber
 }
+import thetajoin.kit.ValueOrder
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -69,20 +70,10 @@ object PiecewiseAccelerator extends Accelerator {
     if (!DataTypeUtils.sameType(l, r))
       Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${c.source.sql}"))
     else
-      unordered(l).map {
+      ValueOrder.unordered(l).map {
         case s: StringType => ReasonCode.KeyCollation(s"${s.sql} in ${c.source.sql}")
         case t => ReasonCode.KeyType(s"${t.sql} in ${c.source.sql}")
       }
-  }
-
-  /** The part of a type whose values no index orders as Spark does, if there is one. */
-  private def unordered(t: DataType): Option[DataType] = t match {
-    case s: StringType => if (s.collationId == StringType.collationId) None else Some(s)
-    case _ if OrderedLong.orders(t) => None
-    case BinaryType | _: DecimalType => None
-    case s: StructType => s.fields.iterator.flatMap(f => unordered(f.dataType)).nextOption()
-    case a: ArrayType => unordered(a.elementType)
-    case other => Some(other)
   }
 
   private def key(e: Expression): Expression = e.dataType match {

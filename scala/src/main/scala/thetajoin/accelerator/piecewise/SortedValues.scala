@@ -3,16 +3,11 @@ package thetajoin.accelerator.piecewise
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{
-  Ascending,
-  BoundReference,
-  InterpretedOrdering,
-  SortOrder
-}
+import org.apache.spark.sql.catalyst.expressions.Ascending
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{IndexBuilder, JoinIndex, OrderedIndex, Prober}
-import thetajoin.kit.KeyTypes
+import thetajoin.kit.{KeyTypes, ValueOrder}
 import thetajoin.rowstore.RowPages
 
 /** For keys that don't fit 64 bits: strings, bytes, long decimals, structs. */
@@ -23,7 +18,7 @@ private[piecewise] final class SortedValuesBuilder(spec: PiecewiseSpec, keyType:
   override def add(row: InternalRow): Unit = keys += row.copy()
 
   override def finish(): OrderedIndex = {
-    val ordering = SortedValues.ordering(keyType)
+    val ordering = ValueOrder.of(keyType, Ascending)
     val byKey = keys.indices.toArray.sortWith((a, b) => ordering.lt(keys(a), keys(b)))
     val order = spec.kept(byKey)
     val pages = RowPages.of(order.iterator.map(keys(_)), Seq(keyType))
@@ -36,14 +31,9 @@ final class SortedValues(spec: PiecewiseSpec, keyType: KeyTypes, keys: RowPages)
   override def newProber(): Prober = new SortedValuesProber(spec, keyType.all.head, keys)
 }
 
-object SortedValues {
-  def ordering(keyType: DataType): Ordering[InternalRow] =
-    new InterpretedOrdering(Seq(SortOrder(BoundReference(0, keyType, nullable = false), Ascending)))
-}
-
 private final class SortedValuesProber(spec: PiecewiseSpec, keyType: DataType, keys: RowPages)
     extends BoundaryProber(spec, keys.rows) {
-  private val ordering = SortedValues.ordering(keyType)
+  private val ordering = ValueOrder.of(keyType, Ascending)
   private val cursor = keys.newCursor()
   private val beforeEqual = spec.beforeEqual
 

@@ -1,0 +1,118 @@
+package thetajoin.recognise
+
+import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.internal.SQLConf
+
+import thetajoin.condition._
+import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin}
+
+/**
+ * A join of few left rows with the row before or after each in a large table, all of which would have to be moved and indexed. In place of
+ * it the left rows are: each row of the table finds the left row that it comes next to, and of those that come next to the same one only
+ * the nearest can be the match of any left row. The table is read twice, and few of its rows are left to join.
+ *
+ * {{{
+ *   l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
+ *
+ *   becomes l ASOF JOIN (r LEFT SEMI JOIN nearest ON r.k = nearest.k AND r.t = nearest.t) MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
+ *   nearest SELECT l.k, max(r.t) AS t FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
+ * }}}
+ */
+private[recognise] object FewLeftRows {
+
+  def apply(join: RankedJoin, conf: SQLConf): Option[RankedJoin] = {
+    val isAsked = join.k == 1 && EquiBuildSides.areFewBeside(join.left, join.right, conf) &&
+      Seq(join.left, join.right).forall(isRepeatable)
+    if (isAsked) compared(join).flatMap(narrowed(join, _, conf)) else None
+  }
+
+  /** What the join compares, if it is keys and the value by which right rows are ranked; other bounds of that may stand beside. */
+  private case class Compared(keys: Seq[EquiKey], bound: Comparison)
+
+  private def compared(join: RankedJoin): Option[Compared] = {
+    val shape =
+      ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+    val bounds = shape.conjuncts.collect {
+      case c: Comparison if c.exact && c.right.semanticEquals(join.rank.child) => c
+    }
+    val isKnown = shape.conjuncts.size == shape.equiKeys.size + bounds.size
+    bounds.find(b => isFromBelow(b) == join.rank.isAscending).filter(_ => isKnown)
+      .map(Compared(shape.equiKeys, _))
+  }
+
+  private def isFromBelow(bound: Comparison): Boolean =
+    bound.operator == Operator.Less || bound.operator == Operator.LessOrEqual
+
+  private def narrowed(join: RankedJoin, of: Compared, conf: SQLConf): Option[RankedJoin] = {
+    val Join(right, left, _, _, _) = copied(join)
+    val columns =
+      AttributeMap(join.right.output.zip(right.output) ++ join.left.output.zip(left.output))
+    def copy(e: Expression) = e.transform { case a: Attribute => columns.getOrElse(a, a) }
+    val conditions = (of.keys.map(_.source) :+ of.bound.source).map(copy)
+    val turned = if (join.rank.isAscending) Descending else Ascending
+    val rank = SortOrder(copy(of.bound.left), turned)
+    val next = RankedJoin(right, left, Inner, conditions.reduceOption(And(_, _)), rank, k = 1)
+    val isFound =
+      Planner.choose(next, conf).chosen.exists(c => c.offer.isRanked && c.residual.isEmpty)
+    if (isFound) Some(join.copy(right = semiJoin(join, of, nearest(next, of, copy, join.rank))))
+    else None
+  }
+
+  /** The right side and the left one, of columns of their own. */
+  private def copied(join: RankedJoin): Join =
+    DeduplicateRelations(
+      Join(
+        Join(join.left, join.right, Inner, None, JoinHint.NONE),
+        Join(Ranked.renamed(join.right), Ranked.renamed(join.left), Inner, None, JoinHint.NONE),
+        Inner,
+        None,
+        JoinHint.NONE
+      )
+    ).children(1).asInstanceOf[Join]
+
+  /** For each left row that is the next one of some: their keys and the nearest of their values. */
+  private def nearest(
+      next: RankedJoin,
+      of: Compared,
+      copy: Expression => Expression,
+      rank: SortOrder
+  ): Aggregate = {
+    val keys = of.keys.map(key => Alias(copy(key.left), "key")())
+    val group = Alias(copy(of.bound.left), "group")()
+    val value = Alias(copy(of.bound.right), "value")()
+    val rows = Project((keys :+ group) :+ value, next)
+    val read = value.toAttribute
+    val extreme = (if (rank.isAscending) Min(read) else Max(read)).toAggregateExpression()
+    val attributes = keys.map(_.toAttribute)
+    Aggregate(attributes :+ group.toAttribute, attributes :+ Alias(extreme, "nearest")(), rows)
+  }
+
+  private def semiJoin(join: RankedJoin, of: Compared, nearest: Aggregate): Join = {
+    val values = nearest.output
+    val keys = of.keys.zip(values).map { case (key, value) =>
+      if (key.nullSafe) EqualNullSafe(key.right, value) else EqualTo(key.right, value)
+    }
+    val condition = (keys :+ EqualTo(of.bound.right, values.last)).reduce[Expression](And(_, _))
+    Join(join.right, nearest, LeftSemi, Some(condition), JoinHint.NONE)
+  }
+
+  /** Whether it gives the same rows each time: files, and what is computed of their columns. */
+  private def isRepeatable(plan: LogicalPlan): Boolean = plan match {
+    case files: LogicalRelation => files.relation.isInstanceOf[HadoopFsRelation]
+    case _: LocalRelation | _: Range => true
+    case _: Project | _: Filter | _: SubqueryAlias | _: View =>
+      plan.expressions.forall(e => e.deterministic && !e.exists(isForeign)) &&
+      plan.children.forall(isRepeatable)
+    case _ => false
+  }
+
+  private def isForeign(e: Expression): Boolean = e match {
+    case _: PlanExpression[_] | _: UserDefinedExpression | _: NonSQLExpression => true
+    case _ => false
+  }
+}

@@ -1,0 +1,61 @@
+"""Few left rows beside a large right side: the plan says that it is narrowed first, and when not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import thetajoin
+from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    session = spark.newSession()
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "2k")
+    session.range(0, 40).selectExpr("id", "id % 5 AS k", "id * 3700 % 9000 AS t").createTempView(
+        "l"
+    )
+    session.range(0, 9000).selectExpr(
+        "id AS no", "id % 6 AS m", "id * 5303 % 9973 AS u"
+    ).createTempView("r")
+    yield session
+
+
+def nearest_joins(session: SparkSession, sql: str) -> int:
+    """How many joins with the first rows the query has, after a look at its rows."""
+    frame = session.sql(sql)
+    rows = sorted(map(str, frame.collect()))
+    session.conf.set("spark.thetajoin.enabled", "false")
+    assert rows == sorted(map(str, session.sql(sql).collect()))
+    session.conf.unset("spark.thetajoin.enabled")
+    return sum(join.accelerator == "nearest" for join in thetajoin.explain_joins(frame))
+
+
+@pytest.mark.parametrize("keys", ["", "m = k AND"])
+@pytest.mark.parametrize("order", ["u <= t ORDER BY u DESC", "u > t ORDER BY u"])
+def test_the_rows_next_to_left_rows_are_found_first(
+    session: SparkSession, keys: str, order: str
+) -> None:
+    sql = f"SELECT id, u FROM l, LATERAL (SELECT u FROM r WHERE {keys} {order} LIMIT 1)"
+    assert nearest_joins(session, sql) == 2
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "SELECT u FROM r WHERE m = k AND u <= t ORDER BY u DESC LIMIT 2",
+        "SELECT u FROM r WHERE m = k AND u <= t AND (no + id) % 3 > 0 ORDER BY u DESC LIMIT 1",
+        "SELECT u FROM r WHERE m = k AND u <= t ORDER BY u LIMIT 1",
+        "SELECT u FROM (SELECT m, u FROM r GROUP BY m, u) WHERE m = k AND u <= t ORDER BY u DESC LIMIT 1",
+    ],
+    ids=["two rows", "a condition on pairs", "the first of all", "rows of an aggregate"],
+)
+def test_other_right_sides_stay_as_they_are(session: SparkSession, right: str) -> None:
+    assert nearest_joins(session, f"SELECT id, u FROM l, LATERAL ({right})") == 1
+
+
+def test_sides_of_like_size_stay_as_they_are(session: SparkSession) -> None:
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "10m")
+    sql = "SELECT id, u FROM l, LATERAL (SELECT u FROM r WHERE u <= t ORDER BY u DESC LIMIT 1)"
+    assert nearest_joins(session, sql) == 1
