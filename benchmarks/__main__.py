@@ -49,7 +49,7 @@ def main() -> int:
     """Measure, print the table, write the results of a complete run; the exit code is for make."""
     options = _options()
     suite = SUITES[options.suite]
-    settings = Settings(options.runs, options.limit, THREADS)
+    settings = Settings(options.runs, options.limit, THREADS, options.seconds)
     queries = [query for query in suite.queries if query.name in options.only]
     engines = [KEYS[key] for key in options.engines]
     facts = report.machine_facts(suite.engines)
@@ -86,6 +86,9 @@ def _add_options(parser: argparse.ArgumentParser, suite: Suite) -> None:
         "--engines", type=_choice(keys), default=keys, help=f"engines, of {','.join(keys)}"
     )
     parser.add_argument("--runs", type=int, default=3, help="timed rounds, more for short queries")
+    parser.add_argument(
+        "--seconds", type=float, default=TIMED_SECONDS, help="least time of a process's rounds"
+    )
     parser.add_argument("--limit", type=float, default=60.0, help="seconds before a run is stopped")
     parser.add_argument(
         "--targets", action="store_true", help="exit with 1 where a time limit of ours is missed"
@@ -164,7 +167,7 @@ def _measure_query(
         due = [
             name
             for process in processes.values()
-            if number <= settings.runs or result.seconds(*process) < TIMED_SECONDS
+            if number <= settings.runs or result.seconds(*process) < settings.seconds
             for name in process
             if name not in result.not_run
         ]

@@ -99,6 +99,7 @@ class Settings:
     runs: int
     limit: float
     threads: int
+    seconds: float
 
 
 def machine_facts(engines: Sequence[str]) -> dict[str, str]:

@@ -158,6 +158,8 @@ SUITE = Suite(
         _asof("symbols_hot", 10 * _MILLION, 2 * _MILLION, 1_000, "_hot", hot=True),
         _asof("symbols_100k", _MILLION, _MILLION, 100_000),
         _NO_KEYS,
+        _asof("few_left", 1_000, 10 * _MILLION, 1_000),
+        _asof("few_left_no_keys", 1_000, 10 * _MILLION, 1_000, keyed=False),
         _asof("nearest", _MILLION, 100_000, 1_000, keyed=False, nearest=1, off=False),
         _NEAREST,
         *(shaped for query in (_SYMBOLS, _NO_KEYS, _NEAREST) for shaped in shapes_of(query)),
