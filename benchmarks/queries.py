@@ -43,7 +43,8 @@ class Query(ABC):
 
     `target` is the seconds that Spark with thetajoin may take (None: no limit). It is to be faster
     than the engines `ahead_of`, and no slower than on the query `no_slower_than`. `off` is False
-    where Spark alone is not asked, as it could only run into the time limit.
+    where Spark alone is not asked, as it could only run into the time limit. `joins` is how many
+    joins Spark with thetajoin makes of the join.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Query(ABC):
     ahead_of: tuple[str, ...] = ()
     no_slower_than: str | None = None
     off: bool = True
+    joins: int = 1
 
     @property
     @abstractmethod

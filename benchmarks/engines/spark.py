@@ -40,7 +40,7 @@ class SparkRunner(Runner):
             frame.createOrReplaceTempView(table.name)
         self._spark.conf.set("spark.thetajoin.enabled", self._enabled)
         self._spark.sparkContext.setInterruptOnCancel(True)
-        self._joins = len(query.tables) - 1
+        self._joins = len(query.tables) - 2 + (query.joins if self._enabled else 1)
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""

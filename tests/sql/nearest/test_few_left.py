@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import thetajoin
@@ -33,7 +34,10 @@ def nearest_joins(session: SparkSession, sql: str) -> int:
 
 
 @pytest.mark.parametrize("keys", ["", "m = k AND"])
-@pytest.mark.parametrize("order", ["u <= t ORDER BY u DESC", "u > t ORDER BY u"])
+@pytest.mark.parametrize(
+    "order",
+    ["u <= t ORDER BY u DESC", "u > t ORDER BY u", "u BETWEEN t - 9 AND t ORDER BY u DESC"],
+)
 def test_the_rows_next_to_left_rows_are_found_first(
     session: SparkSession, keys: str, order: str
 ) -> None:
@@ -47,12 +51,43 @@ def test_the_rows_next_to_left_rows_are_found_first(
         "SELECT u FROM r WHERE m = k AND u <= t ORDER BY u DESC LIMIT 2",
         "SELECT u FROM r WHERE m = k AND u <= t AND (no + id) % 3 > 0 ORDER BY u DESC LIMIT 1",
         "SELECT u FROM r WHERE m = k AND u <= t ORDER BY u LIMIT 1",
+        "SELECT u FROM r WHERE m = k AND u <= t AND u <= id * 90 ORDER BY u DESC LIMIT 1",
         "SELECT u FROM (SELECT m, u FROM r GROUP BY m, u) WHERE m = k AND u <= t ORDER BY u DESC LIMIT 1",
     ],
-    ids=["two rows", "a condition on pairs", "the first of all", "rows of an aggregate"],
+    ids=[
+        "two rows",
+        "a condition on pairs",
+        "the first of all",
+        "two bounds",
+        "rows of an aggregate",
+    ],
 )
 def test_other_right_sides_stay_as_they_are(session: SparkSession, right: str) -> None:
     assert nearest_joins(session, f"SELECT id, u FROM l, LATERAL ({right})") == 1
+
+
+def test_files_that_may_be_left_out_are_read_once(session: SparkSession, tmp_path: Path) -> None:
+    session.table("r").write.parquet(str(tmp_path / "r"))
+    session.read.parquet(str(tmp_path / "r")).createOrReplaceTempView("r")
+    sql = "SELECT id, u FROM l, LATERAL (SELECT u FROM r WHERE u <= t ORDER BY u DESC LIMIT 1)"
+    assert nearest_joins(session, sql) == 2
+    session.conf.set("spark.sql.files.ignoreMissingFiles", "true")
+    assert nearest_joins(session, sql) == 1
+
+
+def test_lines_that_may_be_no_rows_are_read_once(session: SparkSession, tmp_path: Path) -> None:
+    """Which lines of a CSV file are rows depends on the columns that are read."""
+    lines = [
+        *(f"{n},{n},7" for n in range(0, 9000, 2)),
+        *(f"{n},{n},seven" for n in range(1, 9000, 2)),
+    ]
+    (tmp_path / "r.csv").write_text("\n".join(lines))
+    frame = session.read.schema("no BIGINT, u BIGINT, w INT").option("mode", "DROPMALFORMED")
+    frame.csv(str(tmp_path / "r.csv")).createOrReplaceTempView("r")
+    sql = (
+        "SELECT id, u, w FROM l, LATERAL (SELECT u, w FROM r WHERE u <= t ORDER BY u DESC LIMIT 1)"
+    )
+    assert nearest_joins(session, sql) == 1
 
 
 def test_sides_of_like_size_stay_as_they_are(session: SparkSession) -> None:

@@ -2,13 +2,12 @@ package thetajoin.exec
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.{RDD, UnionRDD}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
-import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
-import org.apache.spark.sql.catalyst.{FileSourceOptions, InternalRow}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
@@ -18,6 +17,7 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import thetajoin.Settings
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
+import thetajoin.planner.RepeatableFiles
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 import thetajoin.rowstore.RowStore
 
@@ -303,7 +303,7 @@ object BroadcastThetaJoinExec {
    * them and no filter but for nulls.
    */
   private def isRepeatable(plan: SparkPlan): Boolean = plan match {
-    case scan: FileSourceScanExec => scan.supportsColumnar && !mayLeaveOutFiles(scan)
+    case scan: FileSourceScanExec => scan.supportsColumnar && RepeatableFiles(scan.relation)
     case _: RangeExec | _: LocalTableScanExec => true
     case ProjectExec(columns, child) => columns.forall(Safety.cannotFail) && isRepeatable(child)
     case FilterExec(condition, child) =>
@@ -314,12 +314,6 @@ object BroadcastThetaJoinExec {
     case _: ColumnarToRowExec | _: WholeStageCodegenExec | _: InputAdapter | _: ProbeRowsExec =>
       plan.children.forall(isRepeatable)
     case _ => false
-  }
-
-  /** Whether a file that is gone or damaged is no error, so that a second look at a table may find less. */
-  private def mayLeaveOutFiles(scan: FileSourceScanExec): Boolean = {
-    val options = new FileSourceOptions(CaseInsensitiveMap(scan.relation.options))
-    options.ignoreMissingFiles || options.ignoreCorruptFiles
   }
 
   /** Whether a plan reads files that Spark cuts into so many partitions at least; false if it can't be told. */

@@ -16,14 +16,14 @@ private[thetajoin] object ArrivalOrder {
     if (window.orderSpec.isEmpty && numbersRows(window))
       markJoins(window.child)
 
-  def mattersTo(join: Join): Boolean = join.getTagValue(matters).isDefined
+  def mattersTo(join: LogicalPlan): Boolean = join.getTagValue(matters).isDefined
 
   /** Above a sort rows come in its order: Spark keeps an ORDER BY of columns that are not selected below the window. */
   private def markJoins(plan: LogicalPlan): Unit = plan match {
     case sort: Sort if sort.global =>
     case _ =>
       plan match {
-        case join: Join => join.setTagValue(matters, ())
+        case join @ (_: Join | _: RankedJoin) => join.setTagValue(matters, ())
         case _ =>
       }
       plan.children.foreach(markJoins)

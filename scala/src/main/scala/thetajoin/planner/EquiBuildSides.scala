@@ -122,12 +122,13 @@ private[thetajoin] object EquiBuildSides {
   /** Whether a side may be broadcast where few rows of a key are looked at: then the other side would take longer to move. */
   private def fitsByRange(join: Join, side: BuildSide, conf: SQLConf): Boolean = {
     val stats = BuildSides.built(join, side).stats
+    val most = (BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor)
+      .min(Settings.BroadcastMaxBytes.in(conf))
     // A side that has been shuffled is indexed by all cores, and need not move again.
-    !stats.isRuntime && mayBroadcast(join, conf) && !hasBuckets(join) &&
-    stats.sizeInBytes <= BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor
+    !stats.isRuntime && mayBroadcast(join, conf) && !hasBuckets(join) && stats.sizeInBytes <= most
   }
 
-  /** So many times Spark's own limit of a broadcast. */
+  /** So many times Spark's own limit of a broadcast, up to ours. */
   private val RangeFactor = 4
 
   def equiKeys(join: Join): Reason = {

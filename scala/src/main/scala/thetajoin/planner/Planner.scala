@@ -36,7 +36,7 @@ object Planner {
    */
   def choose(join: RankedJoin, conf: SQLConf, ignoresSwitches: Boolean = false): Decision = {
     val ranking = Need.Lowest(join.k, join.rank)
-    val asRead = FileOfRow.isAskedAbove(join)
+    val asRead = FileOfRow.isAskedAbove(join) || ArrivalOrder.mattersTo(join)
     new Planning(join.ofAll, Some(ranking), conf, asRead, ignoresSwitches).decision
   }
 
@@ -78,7 +78,7 @@ private final case class Answers(
 /**
  * What can be chosen for one join. Accelerators are asked once for each side that may be built.
  *
- * @param asRead whether rows must come out as they are read: see [[FileOfRow]]
+ * @param asRead whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]]
  */
 private final class Planning(
     join: Join,

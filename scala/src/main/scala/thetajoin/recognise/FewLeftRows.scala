@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.condition._
-import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin}
+import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin, RepeatableFiles}
 
 /**
  * A join of few left rows with the row before or after each in a large table, all of which would have to be moved and indexed. In place of
@@ -31,18 +31,21 @@ private[recognise] object FewLeftRows {
     if (isAsked) compared(join).flatMap(narrowed(join, _, conf)) else None
   }
 
-  /** What the join compares, if it is keys and the value by which right rows are ranked; other bounds of that may stand beside. */
   private case class Compared(keys: Seq[EquiKey], bound: Comparison)
 
+  /**
+   * What the join compares, if it is keys and one bound of the value by which right rows are ranked. Bounds from the other end may stand
+   * beside: if the row that comes first does not pass one, no other does.
+   */
   private def compared(join: RankedJoin): Option[Compared] = {
     val shape =
       ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
-    val bounds = shape.conjuncts.collect {
-      case c: Comparison if c.exact && c.right.semanticEquals(join.rank.child) => c
-    }
+    val bounds = shape.plainComparisons.filter(_.right.semanticEquals(join.rank.child))
     val isKnown = shape.conjuncts.size == shape.equiKeys.size + bounds.size
-    bounds.find(b => isFromBelow(b) == join.rank.isAscending).filter(_ => isKnown)
-      .map(Compared(shape.equiKeys, _))
+    bounds.filter(isFromBelow(_) == join.rank.isAscending) match {
+      case Seq(bound) if isKnown && bound.exact => Some(Compared(shape.equiKeys, bound))
+      case _ => None
+    }
   }
 
   private def isFromBelow(bound: Comparison): Boolean =
@@ -103,7 +106,11 @@ private[recognise] object FewLeftRows {
 
   /** Whether it gives the same rows each time: files, and what is computed of their columns. */
   private def isRepeatable(plan: LogicalPlan): Boolean = plan match {
-    case files: LogicalRelation => files.relation.isInstanceOf[HadoopFsRelation]
+    case table: LogicalRelation =>
+      table.relation match {
+        case files: HadoopFsRelation => RepeatableFiles(files)
+        case _ => false
+      }
     case _: LocalRelation | _: Range => true
     case _: Project | _: Filter | _: SubqueryAlias | _: View =>
       plan.expressions.forall(e => e.deterministic && !e.exists(isForeign)) &&
