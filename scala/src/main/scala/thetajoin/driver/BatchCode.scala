@@ -23,7 +23,6 @@ private[driver] final class BatchCode(
     needed: AttributeSet,
     canBeTail: Boolean
 ) extends ProbeRows {
-  private val candidates = relation.candidates
   private val (flat, inRows) =
     task.probeOutput.filter(needed.contains).partition(a => RowStore.isFlat(a.dataType))
 
@@ -46,7 +45,7 @@ private[driver] final class BatchCode(
   override val moveOn: String = s"$batch.next();"
   override val start: RowStart = new RowStart {
     private val numbers = s"$batch.group(), $batch.first(), $batch.second()"
-    override val start: String = s"$candidates.probe($numbers);"
+    override val candidates: String = s"${relation.candidates}.probe($numbers);"
     override def lookUp(index: String, position: String): String =
       s"if ($batch.group() >= 0) $position = $index.find($numbers);"
   }

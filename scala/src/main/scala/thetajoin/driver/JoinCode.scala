@@ -94,7 +94,7 @@ private[thetajoin] final class JoinCode(
   private def ofRow(probe: Seq[ExprCode], row: RowStart, consumer: RowConsumer): String = {
     val columns = early(probe)
     if (singleRow.isAll) columns + singleRow(probe, row, consumer)
-    else s"$columns\n$found = false;\n${chosen(probe, row.start)}\n" +
+    else s"$columns\n$found = false;\n${chosen(probe, row.candidates)}\n" +
       pairs(probe, probeIsTail = None, consumer, stop = None)
   }
 
@@ -161,7 +161,7 @@ private[thetajoin] final class JoinCode(
     )
 
   private def startUnlessTail(probe: Seq[ExprCode], rows: ProbeRows, input: String): String = {
-    val first = s"$found = false;\n${chosen(probe, rows.start.start)}"
+    val first = s"$found = false;\n${chosen(probe, rows.start.candidates)}"
     rows.isTail match {
       case None => first
       case Some(isTail) =>

@@ -66,7 +66,7 @@ private[driver] final class ProbeCode(
   }
 
   def startOf(probe: Seq[ExprCode]): RowStart = new RowStart {
-    override def start: String = ProbeCode.this.start(probe)
+    override def candidates: String = start(probe)
     override def lookUp(index: String, position: String): String =
       startLookup(probe, index, position)
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 private[driver] trait RowStart {
 
   /** Sets its candidates. */
-  def start: String
+  def candidates: String
 
   /** Sets `position` to that of its only candidate, if it has one. */
   def lookUp(index: String, position: String): String

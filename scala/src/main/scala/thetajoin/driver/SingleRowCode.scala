@@ -27,9 +27,9 @@ private[driver] final class SingleRowCode(
   /** The row of a probe row. */
   def apply(probe: Seq[ExprCode], row: RowStart, consumer: RowConsumer): String =
     (role.probeExistence, relation.lookup) match {
-      case (Some(kind), _) => existence(probe, row.start, kind, consumer)
+      case (Some(kind), _) => existence(probe, row.candidates, kind, consumer)
       case (None, Some(index)) => pair(probe, row.lookUp(index, _), consumer)
-      case (None, None) => firstPair(row.start, probe, firstRows.get, consumer)
+      case (None, None) => firstPair(row.candidates, probe, firstRows.get, consumer)
     }
 
   /** The probe row with its only candidate, if that matches, or else with nulls if such are part of the result. */

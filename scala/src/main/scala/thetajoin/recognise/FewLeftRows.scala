@@ -41,7 +41,11 @@ private[recognise] object FewLeftRows {
     val shape =
       ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
     val bounds = shape.plainComparisons.filter(_.right.semanticEquals(join.rank.child))
-    val isKnown = shape.conjuncts.size == shape.equiKeys.size + bounds.size
+    val isKnown = shape.conjuncts.forall {
+      case _: EquiKey => true
+      case c: Comparison => bounds.contains(c)
+      case _ => false
+    }
     bounds.filter(isFromBelow(_) == join.rank.isAscending) match {
       case Seq(bound) if isKnown && bound.exact => Some(Compared(shape.equiKeys, bound))
       case _ => None
