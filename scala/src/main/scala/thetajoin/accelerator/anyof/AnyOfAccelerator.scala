@@ -116,14 +116,16 @@ object AnyOfAccelerator extends Accelerator {
       val conjuncts = shape.equiKeys ++ paired
       val offer = if (conjuncts.isEmpty) Some(EveryRow.offer) else request.ask(conjuncts)
       offer.map { found =>
-        val isExact = found.checked(conjuncts).isEmpty &&
+        // To an index that takes nulls, a null says something else: what a side says of itself is then tested on candidates.
+        val isInKeys = !found.spec.takesNulls
+        val isExact = found.checked(conjuncts).isEmpty && (isInKeys || oneSided.isEmpty) &&
           (found.buildKeys ++ found.probeKeys).forall(Safety.cannotFail)
         Arm(
           found,
           isPaired = paired.nonEmpty,
           isExact,
-          where(ofBuild.map(_.source), found.buildKeys),
-          where(ofProbe.map(_.source), found.probeKeys)
+          if (isInKeys) where(ofBuild.map(_.source), found.buildKeys) else found.buildKeys,
+          if (isInKeys) where(ofProbe.map(_.source), found.probeKeys) else found.probeKeys
         )
       }
     }
