@@ -44,14 +44,13 @@ class ClickHouseRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Fetch the query's one row."""
-        if isinstance(query, AsOfQuery) and query.nearest is not None:
-            raise UnsupportedJoinError("ClickHouse has no join with the nearest rows")
-        return self._row(query.sql_of("ClickHouse"))
+        return self._row(self._sql(query))
 
     def write(self, query: Query) -> None:
         """Make a table of the rows."""
-        sql = query.sql_of("ClickHouse")
-        self._connection.query(f"CREATE OR REPLACE TABLE written ENGINE = Memory AS {sql}")
+        self._connection.query(
+            f"CREATE OR REPLACE TABLE written ENGINE = Memory AS {self._sql(query)}"
+        )
 
     def written(self) -> int:
         """Count and drop the table's rows."""
@@ -62,6 +61,11 @@ class ClickHouseRunner(Runner):
     def read(self, scan: str) -> None:
         """Fetch the scan's row for each table."""
         self._connection.query(summed(scan), "CSV")
+
+    def _sql(self, query: Query) -> str:
+        if isinstance(query, AsOfQuery) and query.nearest is not None:
+            raise UnsupportedJoinError("ClickHouse has no join with the nearest rows")
+        return query.sql_of("ClickHouse")
 
     def _row(self, sql: str) -> Answer:
         return tuple(map(int, str(self._connection.query(sql, "CSV")).split(",")))

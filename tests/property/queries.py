@@ -360,6 +360,7 @@ def between_sides(
     return parts
 
 
+HINTS = ("/*+ BROADCAST(l) */ ", "/*+ BROADCAST(r) */ ")
 # Spark's limit of a broadcast: as it is, one that no table is below, and one that some tables are below.
 BROADCASTS = ("10m", "1b", "300b")
 
@@ -368,7 +369,7 @@ BROADCASTS = ("10m", "1b", "300b")
 class Query:
     """One join with what stands around it.
 
-    `members` are the columns of IN, `broadcast` is Spark's limit of a broadcast.
+    `members` are the columns of IN, `broadcast` is Spark's limit of a broadcast, and if `large` no side is below our own.
     """
 
     join: str
@@ -380,6 +381,7 @@ class Query:
     ansi: bool
     members: str
     broadcast: str
+    large: bool
 
     @property
     def reads_files(self) -> bool:
@@ -426,7 +428,8 @@ class Query:
     @property
     def settings(self) -> dict[str, str]:
         ansi = str(self.ansi).lower()
-        return {**MATRIX[self.config], ANSI: ansi, BROADCAST_LIMIT: self.broadcast}
+        settings = {**MATRIX[self.config], ANSI: ansi, BROADCAST_LIMIT: self.broadcast}
+        return settings | {"spark.thetajoin.broadcast.maxBytes": "1"} if self.large else settings
 
     @property
     def _apart(self) -> bool:
@@ -472,7 +475,9 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     join = draw(st.sampled_from(JOINS))
     pairs = between_sides(families, l, r, equal=1 if join in JOINS[:4] else 2)
     pair = st.one_of(*pairs, residuals())
-    conjuncts = [draw(st.one_of(*pairs, alternatives(pair)))]
+    large = families[0] is families[1] and draw(st.sampled_from((False, False, True)))
+    first = ranges(families[0], l, r) if large else st.one_of(*pairs, alternatives(pair))
+    conjuncts = [draw(first)]
     conjuncts += draw(st.lists(st.one_of(pair, one_sided(), alternatives(pair)), max_size=3))
     if draw(st.integers(0, 19)) == 19:
         conjuncts.append(
@@ -484,11 +489,12 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     return Query(
         join,
         tuple(conjuncts),
-        draw(st.sampled_from(("", "/*+ BROADCAST(l) */ ", "/*+ BROADCAST(r) */ "))),
+        "" if large else draw(st.sampled_from(("", *HINTS))),
         draw(st.sampled_from(("ids", "sums", "payload"))),
         draw(st.tuples(*[st.sampled_from((SOURCES[0],) * 7 + SOURCES[1:])] * 2)),
         draw(st.sampled_from(("codegen-aqe", "interpreted-aqe", "codegen", "interpreted"))),
         draw(st.booleans()),
         draw(st.sampled_from(("n", "nx", "xy", "nxy"))),
         draw(st.sampled_from((*BROADCASTS[:1] * 2, *BROADCASTS))),
+        large,
     )

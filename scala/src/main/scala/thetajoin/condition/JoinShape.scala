@@ -4,7 +4,11 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Coalesce,
   Expression,
+  GreaterThan,
+  GreaterThanOrEqual,
   IsNull,
+  LessThan,
+  LessThanOrEqual,
   Literal
 }
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
@@ -26,8 +30,7 @@ final case class JoinShape(
   }.flatten
 
   /** Those whose keys fail for no value but where Spark's own evaluation does: sums over both sides do for large ones. */
-  def plainComparisons: Seq[Comparison] =
-    comparisons.filterNot(c => Seq(c.left, c.right).exists(_.isInstanceOf[BoundedSum]))
+  def plainComparisons: Seq[Comparison] = comparisons.filterNot(_.isBounded)
 
   def equiKeys: Seq[EquiKey] = conjuncts.collect { case k: EquiKey => k }
   def nullAwareKeys: Seq[NullAwareKey] = conjuncts.collect { case k: NullAwareKey => k }
@@ -57,6 +60,9 @@ final case class Comparison(
     case BuildLeft => (left, operator, right)
     case BuildRight => (right, operator.flipped, left)
   }
+
+  /** Whether a key is a sum that fails beyond a limit. */
+  def isBounded: Boolean = Seq(left, right).exists(_.isInstanceOf[BoundedSum])
 }
 
 /** `abs(difference) <= distance` between the sides: where it holds, so do two comparisons, of which none is exact. */
@@ -116,11 +122,26 @@ final case class Opaque(source: Expression) extends Conjunct
 
 sealed abstract class Operator(val symbol: String) {
   def flipped: Operator
+
+  /** The comparison of two values by it. */
+  def of(left: Expression, right: Expression): Expression
 }
 
 object Operator {
-  case object Less extends Operator("<") { def flipped: Operator = Greater }
-  case object LessOrEqual extends Operator("<=") { def flipped: Operator = GreaterOrEqual }
-  case object Greater extends Operator(">") { def flipped: Operator = Less }
-  case object GreaterOrEqual extends Operator(">=") { def flipped: Operator = LessOrEqual }
+  case object Less extends Operator("<") {
+    def flipped: Operator = Greater
+    def of(left: Expression, right: Expression): Expression = LessThan(left, right)
+  }
+  case object LessOrEqual extends Operator("<=") {
+    def flipped: Operator = GreaterOrEqual
+    def of(left: Expression, right: Expression): Expression = LessThanOrEqual(left, right)
+  }
+  case object Greater extends Operator(">") {
+    def flipped: Operator = Less
+    def of(left: Expression, right: Expression): Expression = GreaterThan(left, right)
+  }
+  case object GreaterOrEqual extends Operator(">=") {
+    def flipped: Operator = LessOrEqual
+    def of(left: Expression, right: Expression): Expression = GreaterThanOrEqual(left, right)
+  }
 }

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import thetajoin.Settings
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
-import thetajoin.planner.RepeatableFiles
+import thetajoin.planner.{Planner, RepeatableFiles}
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 import thetajoin.rowstore.RowStore
 
@@ -157,7 +157,7 @@ final class BroadcastThetaJoinExec(
   /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
-      !(consumedInPlace || task.oneRowAtMost)
+      !(consumedInPlace || task.oneRowAtMost && !(sortsProbe && role.pairs))
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =
@@ -265,7 +265,7 @@ final class BroadcastThetaJoinExec(
       probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes
     def isLongSearched = role.pairs &&
       relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
-    val isLarge = bytes >= BroadcastThetaJoinExec.ManyBytes
+    val isLarge = bytes >= Planner.LargeIndexBytes
     def pays =
       // One call a row has nothing to carry on to the next, but finds its neighbour in a cache.
       if (task.looksUp(relation)) isLarge && task.looksUp(relation, inBatches = true)
@@ -288,9 +288,6 @@ final class BroadcastThetaJoinExec(
 }
 
 object BroadcastThetaJoinExec {
-
-  /** An index of so many is not held by a core's cache. */
-  private val ManyBytes = 4L << 20
 
   /** In a smaller index fewer rows of a key than these are found as quickly in any order of probe rows. */
   private val ManyRowsOfKey = 64L

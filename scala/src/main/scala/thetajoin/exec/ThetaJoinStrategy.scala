@@ -16,6 +16,7 @@ import org.apache.spark.sql.internal.SQLConf
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
 import thetajoin.planner._
+import thetajoin.ranges.RangeBounds
 import thetajoin.reason.ReasonCode
 import thetajoin.relation.ThetaBroadcastMode
 
@@ -37,6 +38,26 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       case join: RankedJoin =>
         val choice = decided(join)
         Seq(execNode(join.ofAll, choice))
+      case RangeBounds(
+            left,
+            right,
+            leftValues,
+            rightValues,
+            bounds,
+            most,
+            mostCrossing,
+            computed
+          ) =>
+        Seq(RangeBoundsExec(
+          planLater(left),
+          planLater(right),
+          leftValues,
+          rightValues,
+          bounds,
+          most,
+          mostCrossing,
+          computed
+        ))
       case window: Window =>
         ArrivalOrder.mark(window)
         Nil

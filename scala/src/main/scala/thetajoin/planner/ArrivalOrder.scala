@@ -13,8 +13,13 @@ private[thetajoin] object ArrivalOrder {
   private val matters = TreeNodeTag[Unit]("thetajoin.arrivalOrderMatters")
 
   def mark(window: Window): Unit =
-    if (window.orderSpec.isEmpty && numbersRows(window))
-      markJoins(window.child)
+    if (numbersAsTheyCome(window)) markJoins(window.child)
+
+  /** Whether rows are numbered so anywhere in a plan. */
+  def mattersIn(plan: LogicalPlan): Boolean = plan.exists {
+    case window: Window => numbersAsTheyCome(window)
+    case _ => false
+  }
 
   def mattersTo(join: LogicalPlan): Boolean = join.getTagValue(matters).isDefined
 
@@ -29,6 +34,6 @@ private[thetajoin] object ArrivalOrder {
       plan.children.foreach(markJoins)
   }
 
-  private def numbersRows(window: Window): Boolean =
-    window.windowExpressions.exists(_.exists(_.isInstanceOf[RowNumber]))
+  private def numbersAsTheyCome(window: Window): Boolean =
+    window.orderSpec.isEmpty && window.windowExpressions.exists(_.exists(_.isInstanceOf[RowNumber]))
 }

@@ -66,7 +66,7 @@ private[thetajoin] object BuildSides {
   }
 
   private def bySize(join: Join, conf: SQLConf): Either[Reason, Seq[BuildSide]] = {
-    val limit = Settings.BroadcastMaxBytes.in(conf)
+    val limit = this.limit(conf)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
     val isAnySize = ThetaHint.isForced(join) || !join.joinType.isInstanceOf[InnerLike]
     val sides = both(join).filter(side => isAnySize || size(join, side) <= limit)
@@ -76,6 +76,21 @@ private[thetajoin] object BuildSides {
         s"left ${join.left.stats.sizeInBytes} bytes, right ${join.right.stats.sizeInBytes} bytes, " +
           s"limit $limit bytes"
       ))
+  }
+
+  /** The most bytes of files that are broadcast in place of a product: the driver holds several times as much while it makes an index of them. */
+  def limit(conf: SQLConf): Long = {
+    val most = Settings.BroadcastMaxBytes.in(conf)
+    if (conf.contains(Settings.BroadcastMaxBytes.key)) most
+    else math.min(most, Runtime.getRuntime.maxMemory / HeapShare)
+  }
+
+  private val HeapShare = 16
+
+  /** Whether neither side may be broadcast, nor is asked to be. */
+  def areTooLarge(join: Join, conf: SQLConf): Boolean = {
+    val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
+    hints.isEmpty && both(join).forall(size(join, _) > limit(conf))
   }
 
   /** Both sides, the one first whose rows need not be preserved, or the smaller. */

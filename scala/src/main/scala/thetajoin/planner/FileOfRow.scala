@@ -22,7 +22,12 @@ private[thetajoin] object FileOfRow {
   private val asked = TreeNodeTag[Unit]("thetajoin.fileOfRowAsked")
 
   def mark(plan: LogicalPlan): Unit =
-    if (plan.expressions.exists(_.exists(isFileOfRow))) plan.children.foreach(markJoins)
+    if (asks(plan)) plan.children.foreach(markJoins)
+
+  private def asks(plan: LogicalPlan): Boolean = plan.expressions.exists(_.exists(isFileOfRow))
+
+  /** Whether it is asked for anywhere in a plan. */
+  def isAskedIn(plan: LogicalPlan): Boolean = plan.exists(asks)
 
   def isAskedAbove(join: LogicalPlan): Boolean = join.getTagValue(asked).isDefined
 

@@ -23,6 +23,9 @@ import thetajoin.reason.{Reason, ReasonCode}
  */
 object Planner {
 
+  /** Of an index that does not fit a core's cache: sorted look-ups read neighbouring memory. */
+  private[thetajoin] val LargeIndexBytes = 4L << 20
+
   def choose(join: Join, conf: SQLConf): Decision =
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
@@ -244,9 +247,11 @@ private final class Planning(
 
   private def sortsProbe(estimate: Estimate, offer: Offer): Boolean = {
     val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
-    val leastBytes = Settings.SortProbeMinIndexBytes.in(conf)
+    val setting = Settings.SortProbeMinIndexBytes.in(conf)
+    val leastBytes =
+      if (offer.spec.findsOneAtMost) math.max(setting, Planner.LargeIndexBytes) else setting
     def mayBe(estimated: BigInt, rows: Long) = estimated * Compression >= rows
-    bounds.nonEmpty && bounds.forall(_.dataType == LongType) && (leastBytes == 0 ||
+    bounds.nonEmpty && bounds.forall(_.dataType == LongType) && (setting == 0 ||
       mayBe(estimate.buildRows, leastBytes / IndexBytesPerRow) &&
       mayBe(estimate.probeRows, ManyProbeRows))
   }

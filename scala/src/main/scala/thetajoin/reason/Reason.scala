@@ -37,9 +37,9 @@ object ReasonCode {
   case object BuildTooLarge
       extends ReasonCode(
         "BUILD_TOO_LARGE",
-        "Neither side is known to be small enough to broadcast",
-        "Filter a side, collect statistics, add a BROADCAST hint, or raise " +
-          "spark.thetajoin.broadcast.maxBytes if every executor can hold it."
+        "Neither side is known to be small enough to broadcast, and they can't be joined by ranges",
+        "Filter a side, collect statistics, compare two values of numbers, dates or timestamps, read the sides from Parquet or ORC " +
+          "files, or raise spark.thetajoin.broadcast.maxBytes if driver and executors can hold a side."
       )
   case object Disabled
       extends ReasonCode(

@@ -5,11 +5,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.condition._
-import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin, RepeatableFiles}
+import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin, Repeatable}
 
 /**
  * A join of few left rows with the row before or after each in a large table, all of which would have to be moved and indexed. In place of
@@ -27,7 +26,7 @@ private[recognise] object FewLeftRows {
 
   def apply(join: RankedJoin, conf: SQLConf): Option[RankedJoin] = {
     val isAsked = join.k == 1 && EquiBuildSides.areFewBeside(join.left, join.right, conf) &&
-      Seq(join.left, join.right).forall(isRepeatable)
+      Seq(join.left, join.right).forall(Repeatable(_))
     if (isAsked) compared(join).flatMap(narrowed(join, _, conf)) else None
   }
 
@@ -106,24 +105,5 @@ private[recognise] object FewLeftRows {
     }
     val condition = (keys :+ EqualTo(of.bound.right, values.last)).reduce[Expression](And(_, _))
     Join(join.right, nearest, LeftSemi, Some(condition), JoinHint.NONE)
-  }
-
-  /** Whether it gives the same rows each time: files, and what is computed of their columns. */
-  private def isRepeatable(plan: LogicalPlan): Boolean = plan match {
-    case table: LogicalRelation =>
-      table.relation match {
-        case files: HadoopFsRelation => RepeatableFiles(files)
-        case _ => false
-      }
-    case _: LocalRelation | _: Range => true
-    case _: Project | _: Filter | _: SubqueryAlias | _: View =>
-      plan.expressions.forall(e => e.deterministic && !e.exists(isForeign)) &&
-      plan.children.forall(isRepeatable)
-    case _ => false
-  }
-
-  private def isForeign(e: Expression): Boolean = e match {
-    case _: PlanExpression[_] | _: UserDefinedExpression | _: NonSQLExpression => true
-    case _ => false
   }
 }

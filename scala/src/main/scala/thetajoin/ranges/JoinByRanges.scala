@@ -1,0 +1,143 @@
+package thetajoin.ranges
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.RewritePredicateSubquery
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types.{ArrayType, LongType}
+
+import thetajoin.condition.{Comparison, ConditionAnalysis, Operator, OrderedLong, Safety}
+import thetajoin.kit.Bound
+import thetajoin.planner._
+import thetajoin.reason.ReasonCode
+import thetajoin.{InvalidSettingException, Settings}
+
+/**
+ * Gives a join of two large sides without an equal key one: the range that a row's values are in, of ranges that cut both sides into parts of
+ * about equal numbers of rows. Rows of one range are then shuffled to one partition, as Spark arranges it for any equal key. Rows with values
+ * in several ranges are few, unless intervals are long: they are broadcast.
+ *
+ * {{{
+ *   p JOIN i ON p.t BETWEEN i.lo AND i.hi
+ *
+ *   becomes p JOIN i ON range_of(p.t) = range_of(i.lo, i.hi) AND p.t BETWEEN i.lo AND i.hi   of the rows of i within one range
+ *     UNION ALL p JOIN i ON p.t BETWEEN i.lo AND i.hi                                        of the others, which are broadcast
+ * }}}
+ *
+ * A row of a preserved side must be seen beside all rows that it may match: [[ByRange]] tells for each join type how. Sides are read several times.
+ */
+object JoinByRanges extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (
+      !Settings.Enabled.in(conf) || plan.isStreaming || FileOfRow.isAskedIn(plan) ||
+      ArrivalOrder.mattersIn(plan)
+    ) plan
+    else plan.transformUp {
+      case join: Join => orElse(join)(ranged(join))
+      case node: UnaryNode if node.expressions.exists(_.exists(_.isInstanceOf[Exists])) =>
+        orElse(node)(ofSubquery(node))
+    }
+
+  /** Spark makes joins of EXISTS after this rule. Where it would be one for us, it is made now. */
+  private def ofSubquery(node: UnaryNode): Option[LogicalPlan] = {
+    val joined = RewritePredicateSubquery(node)
+    val found = joined.transformUp { case join: Join => ranged(join).getOrElse(join) }
+    if (found.fastEquals(joined)) None else Some(found)
+  }
+
+  private def orElse(node: LogicalPlan)(ranged: => Option[LogicalPlan]): LogicalPlan =
+    try ranged.getOrElse(node)
+    catch {
+      case e: InvalidSettingException => throw e
+      case NonFatal(e) =>
+        logWarning("thetajoin: a join of two large sides is not joined by ranges", e)
+        node
+    }
+
+  private def ranged(join: Join): Option[LogicalPlan] =
+    if (!BuildSides.areTooLarge(join, conf) || !join.children.forall(Repeatable(_))) None
+    else {
+      val shape =
+        ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+      val isExistence = join.joinType match {
+        case LeftExistence(_) => true
+        case _ => false
+      }
+      if (shape.equiKeys.nonEmpty || !isTaken(join)) None
+      else meeting(shape.comparisons).filter(m => !isExistence || m.hasPoints).map(byRange(join, _))
+    }
+
+  /** Whether nothing but its size may keep a join from being accelerated. */
+  private def isTaken(join: Join): Boolean =
+    Planner.choose(join, conf).outcome.fold(_.code == ReasonCode.BuildTooLarge, _ => true)
+
+  /** Two comparisons: of a pair that matches, the values of each row have a range in common. */
+  private final case class Meeting(lower: Comparison, upper: Comparison) {
+    val left: Seq[Expression] = values(lower.left, upper.left)
+    val right: Seq[Expression] = values(lower.right, upper.right)
+
+    def hasPoints: Boolean = left.size == 1 || right.size == 1
+
+    /** Those that an index can't use beside the key as they are: some rows' values fail. Within a range none does. */
+    def computed: Seq[Comparison] = Seq(lower, upper).filter(_.isBounded)
+
+    private def values(one: Expression, other: Expression): Seq[Expression] =
+      (if (one.semanticEquals(other)) Seq(one) else Seq(one, other)).map(OrderedLong.of)
+  }
+
+  private def meeting(comparisons: Seq[Comparison]): Option[Meeting] = {
+    val compared = comparisons.filter(c => Bound.areNumbers(c.left, c.right))
+    val (lower, upper) = compared.partition(c => isBelow(c.operator))
+    val found = for {
+      below <- lower
+      above <- upper
+      if below.left.dataType == above.left.dataType
+    } yield Meeting(below, above)
+    found.find(_.hasPoints).orElse(found.headOption)
+  }
+
+  private def isBelow(operator: Operator): Boolean =
+    operator == Operator.Less || operator == Operator.LessOrEqual
+
+  private def byRange(join: Join, meeting: Meeting): LogicalPlan = {
+    val bounds = AttributeReference("bounds", ArrayType(LongType, containsNull = false), false)()
+    val subquery = ScalarSubquery(RangeBounds(
+      read(join.left, meeting.left),
+      read(join.right, meeting.right),
+      meeting.left,
+      meeting.right,
+      bounds,
+      conf.numShufflePartitions * RangesPerPartition,
+      mostCrossing(join),
+      new ComputedBounds
+    ))
+    def side(rows: LogicalPlan, values: Seq[Expression], computed: Seq[Alias]) = Side(
+      rows,
+      Alias(RangeOf(values, subquery), "range")(),
+      computed,
+      hasSeveral = values.size > 1 || !values.forall(Safety.cannotFail)
+    )
+    def alias(value: Expression) = Alias(OrderedLong.of(value), "value")()
+    val computed = meeting.computed.map(c => (alias(c.left), c.operator, alias(c.right)))
+    ByRange(
+      join,
+      side(join.left, meeting.left, computed.map(_._1)),
+      side(join.right, meeting.right, computed.map(_._3)),
+      computed.map { case (l, operator, r) => operator.of(l.toAttribute, r.toAttribute) }
+    ).joined
+  }
+
+  private def read(side: LogicalPlan, values: Seq[Expression]): LogicalPlan =
+    Project(values.flatMap(_.references.toSeq).distinct, side)
+
+  private def mostCrossing(join: Join): Long = {
+    val width = join.children.map(side => 8 + side.output.map(_.dataType.defaultSize).sum).max
+    BuildSides.limit(conf) / width
+  }
+
+  /** Ranges are dealt to partitions by hash: some get more of them than others, the less so the more there are. */
+  private val RangesPerPartition = 4
+}
