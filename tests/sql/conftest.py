@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from sessions import shared_session
 
 _EXPECTATION = re.compile(
-    r"(?P<accelerated>accelerated) (?P<id>\w+)(?P<words>( [\w{}]+)*)|not accelerated (?P<reason>[A-Z_]+)"
+    r"(?P<accelerated>accelerated) (?P<ids>\w+(\+\w+)*)(?P<words>( [\w{}]+)*)|not accelerated (?P<reason>[A-Z_]+)"
     r"|(?P<same>same)|error (?P<error>.+)"
 )
 
@@ -238,7 +238,8 @@ def check(
         lacking = [
             w for w in words if not any(re.search(rf"\b{w}\b", n.description) for n in got.nodes)
         ]
-        return None if ids == {want["id"]} and not lacking else f"executed plan:\n{got.plan}"
+        known = ids and ids <= set(want["ids"].split("+"))
+        return None if known and not lacking else f"executed plan:\n{got.plan}"
     if want["reason"]:
         text = session.sql(f"EXPLAIN {query}").first()[0]  # type: ignore[index]
         reported = f"not accelerated, {want['reason']}\n" in text
