@@ -65,10 +65,10 @@ object Settings {
     "spark.thetajoin.broadcast.maxBytes",
     "256m",
     "0.1.0",
-    "The largest estimated build side that is broadcast where there is no equality key; a sixteenth of the driver's heap at most, " +
-      "unless it is set. If both sides are larger, a join with two comparisons is run by ranges, and another inner join is left to " +
-      "Spark; another outer or existence join, which Spark itself can only broadcast, is not subject to it. Raise it where " +
-      "driver and executors have memory to spare, lower it where they run short.",
+    "The largest estimated build side that is broadcast where there is no equality key. Above it an inner join is left to Spark; " +
+      "other joins, which Spark itself can only broadcast, are not subject to it. A join with two comparisons is run by ranges instead " +
+      "if both sides are larger than this or, unless it is set, than a sixteenth of the driver's heap. Raise it where driver and " +
+      "executors have memory to spare, lower it where they run short.",
     SettingKind.Bytes
   )
 

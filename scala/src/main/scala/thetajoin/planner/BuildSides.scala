@@ -66,7 +66,7 @@ private[thetajoin] object BuildSides {
   }
 
   private def bySize(join: Join, conf: SQLConf): Either[Reason, Seq[BuildSide]] = {
-    val limit = this.limit(conf)
+    val limit = Settings.BroadcastMaxBytes.in(conf)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
     val isAnySize = ThetaHint.isForced(join) || !join.joinType.isInstanceOf[InnerLike]
     val sides = both(join).filter(side => isAnySize || size(join, side) <= limit)
@@ -78,8 +78,8 @@ private[thetajoin] object BuildSides {
       ))
   }
 
-  /** The most bytes of files that are broadcast in place of a product: the driver holds several times as much while it makes an index of them. */
-  def limit(conf: SQLConf): Long = {
+  /** The most bytes of a side that is broadcast where it may be shuffled too: the driver holds several times as much while it makes an index of them. */
+  def limitBesideShuffle(conf: SQLConf): Long = {
     val most = Settings.BroadcastMaxBytes.in(conf)
     if (conf.contains(Settings.BroadcastMaxBytes.key)) most
     else math.min(most, Runtime.getRuntime.maxMemory / HeapShare)
@@ -87,10 +87,12 @@ private[thetajoin] object BuildSides {
 
   private val HeapShare = 16
 
-  /** Whether neither side may be broadcast, nor is asked to be. */
+  /** Whether neither side is small enough for that, nor asked to be broadcast. Spark would broadcast a side of unknown size, unless the join is inner. */
   def areTooLarge(join: Join, conf: SQLConf): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
-    hints.isEmpty && both(join).forall(size(join, _) > limit(conf))
+    val sizes = both(join).map(size(join, _))
+    hints.isEmpty && sizes.forall(_ > limitBesideShuffle(conf)) &&
+    (join.joinType.isInstanceOf[InnerLike] || sizes.forall(_ < conf.defaultSizeInBytes))
   }
 
   /** Both sides, the one first whose rows need not be preserved, or the smaller. */

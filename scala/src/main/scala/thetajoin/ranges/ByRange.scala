@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.BooleanType
  * A side of a join.
  *
  * @param range of a row, by [[RangeOf]]
- * @param values further columns for rows within a range, for which they can be computed
+ * @param values further columns for rows within a range, for which they can be computed; null for rows with none
  * @param hasSeveral whether a row may have values in several ranges
  */
 private[ranges] final case class Side(
@@ -24,7 +24,13 @@ private[ranges] final case class Side(
   /** The rows within one range or with none, each with its [[key]]. */
   def within: LogicalPlan = {
     val kept = if (hasSeveral) Filter(Not(isCrossing), ranged) else ranged
-    if (values.isEmpty) kept else Project(kept.output ++ values, kept)
+    if (values.isEmpty) kept else Project(kept.output ++ values.map(ofRanged), kept)
+  }
+
+  /** One value of a row is null, and another may fail. */
+  private def ofRanged(value: Alias): Alias = {
+    val guarded = If(IsNull(key), Literal(null, value.dataType), value.child)
+    Alias(guarded, value.name)(value.exprId)
   }
 
   /** The others. */
@@ -59,6 +65,9 @@ private[ranges] final case class ByRange(
         (if (left.hasSeveral) Seq(ofLeftCrossing(joinType)) else Nil)
       if (parts.size == 1) parts.head else Union(parts)
   }
+
+  /** Of rows that are within a range, on both sides. */
+  def within: Join = byRange(left.within, right.within, join.joinType)
 
   private def ofLeftWithin(joinType: JoinType): Seq[LogicalPlan] = joinType match {
     case LeftOuter if right.hasSeveral =>
@@ -100,7 +109,7 @@ private[ranges] final case class ByRange(
 
   private def newFlag: Attribute = AttributeReference("exists", BooleanType, nullable = false)()
 
-  private def byRange(left: LogicalPlan, right: LogicalPlan, joinType: JoinType): LogicalPlan = {
+  private def byRange(left: LogicalPlan, right: LogicalPlan, joinType: JoinType): Join = {
     val sameRange = EqualTo(this.left.key, this.right.key)
     val conditions = (sameRange +: compared) ++ join.condition
     Join(left, right, joinType, conditions.reduceOption(And(_, _)), join.hint)

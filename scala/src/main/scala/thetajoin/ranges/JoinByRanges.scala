@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.optimizer.RewritePredicateSubquery
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.thetabridge.PrunedFiles
 import org.apache.spark.sql.types.{ArrayType, LongType}
 
 import thetajoin.condition.{Comparison, ConditionAnalysis, Operator, OrderedLong, Safety}
@@ -58,7 +59,7 @@ object JoinByRanges extends Rule[LogicalPlan] {
     }
 
   private def ranged(join: Join): Option[LogicalPlan] =
-    if (!BuildSides.areTooLarge(join, conf) || !join.children.forall(Repeatable(_))) None
+    if (!join.children.forall(Repeatable(_)) || !areTooLarge(join)) None
     else {
       val shape =
         ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
@@ -66,13 +67,22 @@ object JoinByRanges extends Rule[LogicalPlan] {
         case LeftExistence(_) => true
         case _ => false
       }
-      if (shape.equiKeys.nonEmpty || !isTaken(join)) None
-      else meeting(shape.comparisons).filter(m => !isExistence || m.hasPoints).map(byRange(join, _))
+      if (shape.equiKeys.nonEmpty) None
+      else
+        meeting(shape.comparisons).filter(m => !isExistence || m.hasPoints).map(byRange(join, _))
+          .filter(isServed).map(_.joined)
     }
 
-  /** Whether nothing but its size may keep a join from being accelerated. */
-  private def isTaken(join: Join): Boolean =
-    Planner.choose(join, conf).outcome.fold(_.code == ReasonCode.BuildTooLarge, _ => true)
+  /** By the partitions that are read: Spark leaves out the others after this rule. */
+  private def areTooLarge(join: Join): Boolean =
+    BuildSides.areTooLarge(join.mapChildren(PrunedFiles.of).asInstanceOf[Join], conf)
+
+  /** Whether rows within a range are joined by an index, unless a partition turns out to be too large for that. */
+  private def isServed(parts: ByRange): Boolean =
+    Planner.choose(
+      parts.within,
+      conf
+    ).outcome.fold(_.code == ReasonCode.PartitionTooLarge, _ => true)
 
   /** Two comparisons: of a pair that matches, the values of each row have a range in common. */
   private final case class Meeting(lower: Comparison, upper: Comparison) {
@@ -102,7 +112,7 @@ object JoinByRanges extends Rule[LogicalPlan] {
   private def isBelow(operator: Operator): Boolean =
     operator == Operator.Less || operator == Operator.LessOrEqual
 
-  private def byRange(join: Join, meeting: Meeting): LogicalPlan = {
+  private def byRange(join: Join, meeting: Meeting): ByRange = {
     val bounds = AttributeReference("bounds", ArrayType(LongType, containsNull = false), false)()
     val subquery = ScalarSubquery(RangeBounds(
       read(join.left, meeting.left),
@@ -114,20 +124,29 @@ object JoinByRanges extends Rule[LogicalPlan] {
       mostCrossing(join),
       new ComputedBounds
     ))
-    def side(rows: LogicalPlan, values: Seq[Expression], computed: Seq[Alias]) = Side(
-      rows,
-      Alias(RangeOf(values, subquery), "range")(),
-      computed,
-      hasSeveral = values.size > 1 || !values.forall(Safety.cannotFail)
-    )
+    val (leftCrosses, rightCrosses) = withoutBounds(join, meeting)
+    def side(rows: LogicalPlan, values: Seq[Expression], crosses: Boolean, computed: Seq[Alias]) =
+      Side(
+        rows,
+        Alias(RangeOf(values, subquery, crosses), "range")(),
+        computed,
+        hasSeveral = values.size > 1 || !values.forall(Safety.cannotFail)
+      )
     def alias(value: Expression) = Alias(OrderedLong.of(value), "value")()
     val computed = meeting.computed.map(c => (alias(c.left), c.operator, alias(c.right)))
     ByRange(
       join,
-      side(join.left, meeting.left, computed.map(_._1)),
-      side(join.right, meeting.right, computed.map(_._3)),
+      side(join.left, meeting.left, leftCrosses, computed.map(_._1)),
+      side(join.right, meeting.right, rightCrosses, computed.map(_._3)),
       computed.map { case (l, operator, r) => operator.of(l.toAttribute, r.toAttribute) }
-    ).joined
+    )
+  }
+
+  /** Which side is broadcast if there are no bounds: the one of intervals, or the smaller if both are. */
+  private def withoutBounds(join: Join, meeting: Meeting): (Boolean, Boolean) = {
+    val isLeft = meeting.right.size == 1 ||
+      meeting.left.size > 1 && join.left.stats.sizeInBytes < join.right.stats.sizeInBytes
+    (isLeft, !isLeft)
   }
 
   private def read(side: LogicalPlan, values: Seq[Expression]): LogicalPlan =
@@ -135,7 +154,7 @@ object JoinByRanges extends Rule[LogicalPlan] {
 
   private def mostCrossing(join: Join): Long = {
     val width = join.children.map(side => 8 + side.output.map(_.dataType.defaultSize).sum).max
-    BuildSides.limit(conf) / width
+    BuildSides.limitBesideShuffle(conf) / width
   }
 
   /** Ranges are dealt to partitions by hash: some get more of them than others, the less so the more there are. */

@@ -16,7 +16,7 @@ private[thetajoin] final class Quantiles(ofLeft: Sampled, ofRight: Sampled) {
   def bounds(most: Int, mostCrossing: Long): Array[Long] = {
     var count = most
     var found = cut(count)
-    while (count > 0 && crossing(found) > mostCrossing) {
+    while (found.nonEmpty && crossing(found) > mostCrossing) {
       count /= 2
       found = cut(count)
     }
@@ -61,7 +61,7 @@ private[thetajoin] final class Sampled(values: Array[Long], width: Int, weights:
     else
       weights.indices.iterator
         .filter(row =>
-          RangeOf.of(bounds, values(row * width), values(row * width + 1)) == RangeOf.Several
+          RangeOf.of(bounds, values(row * width)) != RangeOf.of(bounds, values(row * width + 1))
         )
         .map(weights(_)).sum
 }

@@ -16,10 +16,14 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
  * more than one, or if a value can't be computed. Null if a value is null: such a row has no match.
  *
  * @param values one or two numbers of 64 bits
- * @param bounds an array of numbers of 64 bits in ascending order, the same for all rows. If it is empty, two values are in several ranges
+ * @param bounds an array of numbers of 64 bits in ascending order, the same for all rows
+ * @param severalWithoutBounds whether a row counts as one in several ranges if there are no bounds
  */
-final case class RangeOf(values: Seq[Expression], bounds: Expression)
-    extends ConditionalExpression {
+final case class RangeOf(
+    values: Seq[Expression],
+    bounds: Expression,
+    severalWithoutBounds: Boolean
+) extends ConditionalExpression {
   override def children: Seq[Expression] = values :+ bounds
 
   /** None: an error of a value is caught here, and must not be raised by code that computes it ahead. */
@@ -39,11 +43,13 @@ final case class RangeOf(values: Seq[Expression], bounds: Expression)
     try {
       val first = values.head.eval(input)
       if (first == null) null
-      else if (values.size == 1) RangeOf.of(ascending, first.asInstanceOf[Long])
       else {
-        val second = values(1).eval(input)
+        val second = if (values.size == 1) first else values(1).eval(input)
         if (second == null) null
-        else RangeOf.of(ascending, first.asInstanceOf[Long], second.asInstanceOf[Long])
+        else {
+          val (one, other) = (first.asInstanceOf[Long], second.asInstanceOf[Long])
+          RangeOf.of(ascending, one, other, severalWithoutBounds)
+        }
       }
     } catch {
       case NonFatal(_) => RangeOf.Several
@@ -56,7 +62,7 @@ final case class RangeOf(values: Seq[Expression], bounds: Expression)
     val ends = values.map(_ => ctx.freshName("end"))
     val steps = values.zip(ends).foldRight(
       s"""
-         |${ev.value} = $companion.of($ascending, ${ends.mkString(", ")});
+         |${ev.value} = $companion.of($ascending, ${ends.head}, ${ends.last}, $severalWithoutBounds);
          |${ev.isNull} = false;""".stripMargin
     ) { case ((value, end), inner) =>
       val v = value.genCode(ctx)
@@ -76,24 +82,24 @@ final case class RangeOf(values: Seq[Expression], bounds: Expression)
       int ${ev.value} = -1;
       try {
         $steps
-      } catch (RuntimeException failed) {
+      } catch (Exception failed) {
         ${ev.value} = ${RangeOf.Several};
         ${ev.isNull} = false;
       }""")
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): RangeOf =
-    copy(newChildren.init, newChildren.last)
+    copy(newChildren.init, newChildren.last, severalWithoutBounds)
 }
 
 object RangeOf {
   val Several: Int = -1
 
-  def of(bounds: Array[Long], one: Long, other: Long): Int =
-    if (bounds.length == 0) Several
+  def of(bounds: Array[Long], one: Long, other: Long, severalWithoutBounds: Boolean): Int =
+    if (bounds.length == 0 && severalWithoutBounds) Several
     else {
       val range = of(bounds, one)
-      if (of(bounds, other) == range) range else Several
+      if (one == other || of(bounds, other) == range) range else Several
     }
 
   def of(bounds: Array[Long], value: Long): Int = {

@@ -3,6 +3,7 @@ package thetajoin.ranges
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.joins.CartesianProductExec
+import org.apache.spark.sql.functions.col
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -91,6 +92,29 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
     )
   }
 
+  test("a row with a null beside a value that can't be computed has no match") {
+    val far =
+      "(SELECT no, IF(no = 7, 1000000000, lo) AS lo, IF(no = 7, NULL, hi) AS hi FROM spans) s"
+    val other =
+      "(SELECT no, IF(no = 7, NULL, lo) AS lo, IF(no = 7, 1000000000, hi) AS hi FROM spans) s"
+    for (side <- Seq(far, other); joinType <- joinTypes.take(4)) {
+      assertByRanges(s"SELECT * FROM points $joinType $side ON t - lo > -2 AND t - hi < 2")
+      assertByRanges(s"SELECT * FROM $side $joinType points ON t - lo > -2 AND t - hi < 2")
+    }
+  }
+
+  test(
+    "a function of the user's that fails where another conjunct would have kept it from being called"
+  ) {
+    spark.udf.register("positive", (n: Int) => { require(n > 0); n })
+    onEveryPath(_ =>
+      for (joinType <- joinTypes.take(2))
+        assertByRanges(
+          s"SELECT * FROM points $joinType spans ON t > 0 AND positive(t) >= lo AND positive(t) <= hi"
+        )
+    )
+  }
+
   test("values of other types") {
     val types = Seq("BIGINT", "DOUBLE", "FLOAT", "DECIMAL(10, 2)", "SMALLINT")
     for (t <- types)
@@ -147,10 +171,25 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
     planned(query("LEFT JOIN").replace("SELECT", "SELECT /*+ NO_THETA_JOIN */"))
     planned(query("LEFT JOIN", left = "(SELECT id, CAST(rand() * 1000 AS INT) AS t FROM points) p"))
     planned(query("LEFT JOIN", on = "t > lo"))
+    withConf(Settings.acceleratorEnabled("interval").key -> "false")(planned(query("JOIN")))
     planned(s"SELECT input_file_name(), * FROM (${query("LEFT JOIN")})")
     val plan =
       planned(query("JOIN", left = "(SELECT id, CAST(rand() * 1000 AS INT) AS t FROM points) p"))
     assert(collect(plan) { case p: CartesianProductExec => p }.size == 1)
+  }
+
+  test("a side counts as large by the partitions that are read") {
+    spark.table("spans").withColumn("half", col("no") % 20 === 0).write.partitionBy("half")
+      .mode("overwrite").saveAsTable("halves")
+    try {
+      val size = spark.sql("SELECT * FROM halves WHERE NOT half").queryExecution.optimizedPlan
+        .stats.sizeInBytes
+      val small = s"SELECT * FROM points JOIN halves ON half AND t BETWEEN lo AND hi"
+      withConf(Settings.BroadcastMaxBytes.key -> s"${size / 2}b") {
+        assert(bounds(executed(spark.sql(small))).isEmpty)
+        assert(bounds(executed(spark.sql(small.replace("half AND", "NOT half AND")))).nonEmpty)
+      }
+    } finally spark.sql("DROP TABLE halves")
   }
 
   test("points are shuffled, and read once more for the few intervals that cross ranges") {

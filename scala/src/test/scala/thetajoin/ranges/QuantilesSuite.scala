@@ -14,13 +14,12 @@ class QuantilesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a value is in the range that starts at the last bound that is not above it") {
     forAll(values, values) { (some, asked) =>
       val bounds = some.distinct.sorted.toArray
-      for (value <- asked) {
-        assert(RangeOf.of(bounds, value) == bounds.count(_ <= value))
-        for (other <- asked) {
-          val isOne = bounds.nonEmpty && bounds.count(_ <= value) == bounds.count(_ <= other)
-          val expected = if (isOne) bounds.count(_ <= value) else RangeOf.Several
-          assert(RangeOf.of(bounds, value, other) == expected)
-        }
+      def range(value: Long) = bounds.count(_ <= value)
+      for (value <- asked; other <- asked; crosses <- Seq(true, false)) {
+        assert(RangeOf.of(bounds, value) == range(value))
+        val isOne = range(value) == range(other) && !(bounds.isEmpty && crosses)
+        val expected = if (isOne) range(value) else RangeOf.Several
+        assert(RangeOf.of(bounds, value, other, crosses) == expected)
       }
     }
   }
