@@ -389,6 +389,11 @@ class Query:
         return SOURCES[-1] in self.sources
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether both sides are files or literals, so that they may be read again."""
+        return set(self.sources) <= {SOURCES[0], SOURCES[-1]}
+
+    @property
     def indexed(self) -> bool:
         """Whether the join must run on a sorted index."""
         return (

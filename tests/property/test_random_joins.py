@@ -33,10 +33,12 @@ def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case[Query]:
 class TwoTables(Comparison[Query]):
     def plan(self, query: Query, off: Outcome, on: Outcome) -> str | None:
         """Where Spark alone has a nested loop, there must be an accelerator; an index where one serves."""
+        ids = {node.accelerator for node in on.nodes}
         if query.large:
             self.covered["by ranges"] += "range_of(" in on.plan
-            return None
-        ids = {node.accelerator for node in on.nodes}
+            must = query.ranged and query.is_repeatable and nested_loop(off.plan)
+            lacks = must and (not ids or nested_loop(on.plan))
+            return f"not joined by ranges:\n{on.plan}" if lacks else None
         loop = nested_loop(off.plan)
         others = {"containment", "wildcard", "anyof"}
         if loop and (

@@ -120,28 +120,18 @@ final case class OneSided(source: Expression, side: BuildSide) extends Conjunct
 /** Whatever else: checked for each pair. */
 final case class Opaque(source: Expression) extends Conjunct
 
-sealed abstract class Operator(val symbol: String) {
+/** @param of the comparison of two values by it */
+sealed abstract class Operator(val symbol: String, val of: (Expression, Expression) => Expression) {
   def flipped: Operator
-
-  /** The comparison of two values by it. */
-  def of(left: Expression, right: Expression): Expression
 }
 
 object Operator {
-  case object Less extends Operator("<") {
-    def flipped: Operator = Greater
-    def of(left: Expression, right: Expression): Expression = LessThan(left, right)
-  }
-  case object LessOrEqual extends Operator("<=") {
+  case object Less extends Operator("<", LessThan(_, _)) { def flipped: Operator = Greater }
+  case object LessOrEqual extends Operator("<=", LessThanOrEqual(_, _)) {
     def flipped: Operator = GreaterOrEqual
-    def of(left: Expression, right: Expression): Expression = LessThanOrEqual(left, right)
   }
-  case object Greater extends Operator(">") {
-    def flipped: Operator = Less
-    def of(left: Expression, right: Expression): Expression = GreaterThan(left, right)
-  }
-  case object GreaterOrEqual extends Operator(">=") {
+  case object Greater extends Operator(">", GreaterThan(_, _)) { def flipped: Operator = Less }
+  case object GreaterOrEqual extends Operator(">=", GreaterThanOrEqual(_, _)) {
     def flipped: Operator = LessOrEqual
-    def of(left: Expression, right: Expression): Expression = GreaterThanOrEqual(left, right)
   }
 }

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 import thetajoin.Settings
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
-import thetajoin.planner.{Planner, RepeatableFiles}
+import thetajoin.planner.{Planner, Repeatable}
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 import thetajoin.rowstore.RowStore
 
@@ -154,7 +154,10 @@ final class BroadcastThetaJoinExec(
     case _ => None
   }
 
-  /** Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. */
+  /**
+   * Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. Where one row comes out at most they
+   * can so in any case, but not while batches are sorted: see [[inOrder]].
+   */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
       !(consumedInPlace || task.oneRowAtMost && !(sortsProbe && role.pairs))
@@ -300,7 +303,7 @@ object BroadcastThetaJoinExec {
    * them and no filter but for nulls.
    */
   private def isRepeatable(plan: SparkPlan): Boolean = plan match {
-    case scan: FileSourceScanExec => scan.supportsColumnar && RepeatableFiles(scan.relation)
+    case scan: FileSourceScanExec => scan.supportsColumnar && Repeatable(scan.relation)
     case _: RangeExec | _: LocalTableScanExec => true
     case ProjectExec(columns, child) => columns.forall(Safety.cannotFail) && isRepeatable(child)
     case FilterExec(condition, child) =>

@@ -19,18 +19,16 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
-import thetajoin.ranges.{ComputedBounds, Quantiles, Sampled}
+import thetajoin.ranges.{Quantiles, RangeBounds, Sampled, SharedBounds}
 
-/** Samples both sides for a [[RangeBounds]], in jobs that run when this does. Each copy of it gives the same bounds. */
+/** Samples both sides for a [[RangeBounds]], in jobs that run when this does, unless a copy of it has. */
 final case class RangeBoundsExec(
     left: SparkPlan,
     right: SparkPlan,
     leftValues: Seq[Expression],
     rightValues: Seq[Expression],
     bounds: Attribute,
-    most: Int,
-    mostCrossing: Long,
-    computed: ComputedBounds
+    shared: SharedBounds
 ) extends BinaryExecNode {
   import RangeBoundsExec._
 
@@ -48,10 +46,8 @@ final case class RangeBoundsExec(
     Map(Bounds -> SQLMetrics.createMetric(sparkContext, "number of bounds"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val found = computed.orElse {
-      new Quantiles(sampled(left, leftValues), sampled(right, rightValues))
-        .bounds(most, mostCrossing)
-    }
+    val found =
+      shared.of(new Quantiles(sampled(left, leftValues), sampled(right, rightValues)))
     longMetric(Bounds).set(found.length)
     val row = new GenericInternalRow(Array[Any](UnsafeArrayData.fromPrimitiveArray(found)))
     val unsafe: InternalRow = UnsafeProjection.create(Array(bounds.dataType)).apply(row).copy()
@@ -62,7 +58,7 @@ final case class RangeBoundsExec(
     val rows = side.execute()
     val bound = BindReferences.bindReferences(values, side.output)
     // Partitions may be of unlike sizes, and rows of each have a weight of their own.
-    val size = math.max(most * RowsPerRange / math.max(rows.getNumPartitions, 1), LeastRows)
+    val size = math.max(shared.most * RowsPerRange / math.max(rows.getNumPartitions, 1), LeastRows)
     val samples = rows.mapPartitions(part => Iterator(sample(part, bound, size))).collect()
     new Sampled(
       samples.flatMap(_._1),
@@ -76,6 +72,9 @@ final case class RangeBoundsExec(
 }
 
 object RangeBoundsExec {
+
+  def apply(node: RangeBounds, left: SparkPlan, right: SparkPlan): RangeBoundsExec =
+    RangeBoundsExec(left, right, node.leftValues, node.rightValues, node.bounds, node.shared)
 
   private val Bounds = "bounds"
 

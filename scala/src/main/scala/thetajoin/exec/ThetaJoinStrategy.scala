@@ -38,26 +38,8 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       case join: RankedJoin =>
         val choice = decided(join)
         Seq(execNode(join.ofAll, choice))
-      case RangeBounds(
-            left,
-            right,
-            leftValues,
-            rightValues,
-            bounds,
-            most,
-            mostCrossing,
-            computed
-          ) =>
-        Seq(RangeBoundsExec(
-          planLater(left),
-          planLater(right),
-          leftValues,
-          rightValues,
-          bounds,
-          most,
-          mostCrossing,
-          computed
-        ))
+      case node: RangeBounds =>
+        Seq(RangeBoundsExec(node, planLater(node.left), planLater(node.right)))
       case window: Window =>
         ArrivalOrder.mark(window)
         Nil

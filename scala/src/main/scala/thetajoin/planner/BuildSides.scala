@@ -79,16 +79,16 @@ private[thetajoin] object BuildSides {
   }
 
   /** The most bytes of a side that is broadcast where it may be shuffled too: the driver holds several times as much while it makes an index of them. */
-  def limitBesideShuffle(conf: SQLConf): Long = {
-    val most = Settings.BroadcastMaxBytes.in(conf)
+  def limitBesideShuffle(conf: SQLConf): BigInt = {
+    val most = BigInt(Settings.BroadcastMaxBytes.in(conf))
     if (conf.contains(Settings.BroadcastMaxBytes.key)) most
-    else math.min(most, Runtime.getRuntime.maxMemory / HeapShare)
+    else most.min(Runtime.getRuntime.maxMemory / HeapShare)
   }
 
   private val HeapShare = 16
 
   /** Whether neither side is small enough for that, nor asked to be broadcast. Spark would broadcast a side of unknown size, unless the join is inner. */
-  def areTooLarge(join: Join, conf: SQLConf): Boolean = {
+  def exceedBroadcast(join: Join, conf: SQLConf): Boolean = {
     val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
     val sizes = both(join).map(size(join, _))
     hints.isEmpty && sizes.forall(_ > limitBesideShuffle(conf)) &&

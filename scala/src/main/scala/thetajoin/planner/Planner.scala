@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.planning.{
   ExtractSingleColumnNullAwareAntiJoin
 }
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils.getSizePerRow
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.LongType
 
@@ -274,8 +275,7 @@ private final class Planning(
   private def estimatedRows(plan: LogicalPlan): BigInt = plan match {
     case Project(_, child) => estimatedRows(child)
     case _ =>
-      val rowBytes = 8 + plan.output.map(_.dataType.defaultSize).sum
-      plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / rowBytes)
+      plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / getSizePerRow(plan.output))
   }
 
   /** Nanoseconds to bring a probe row to an idle core. Half of the work moves there, if there are two cores. */

@@ -2,6 +2,7 @@ package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils.getSizePerRow
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 
 /**
@@ -30,10 +31,10 @@ final case class RankedJoin(
 
   /** A row or k for each left row, where Spark knows only a product of all rows. */
   override def stats: Statistics = {
-    def width(columns: Seq[Attribute]): BigInt = 8 + columns.map(_.dataType.defaultSize).sum
     val ofLeft = left.stats
     Statistics(
-      sizeInBytes = (ofLeft.sizeInBytes * k * width(output) / width(left.output)).max(1),
+      sizeInBytes =
+        (ofLeft.sizeInBytes * k * getSizePerRow(output) / getSizePerRow(left.output)).max(1),
       rowCount = ofLeft.rowCount.map(_ * k)
     )
   }

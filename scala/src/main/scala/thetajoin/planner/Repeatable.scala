@@ -1,5 +1,6 @@
 package thetajoin.planner
 
+import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   NonSQLExpression,
@@ -7,22 +8,39 @@ import org.apache.spark.sql.catalyst.expressions.{
   UserDefinedExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
+/** What gives the same rows each time it is read. */
 private[thetajoin] object Repeatable {
 
-  /** Whether a plan gives the same rows each time it runs: files, and what is computed of their columns. */
+  /** Of plans those that read files, and compute of their columns. */
   def apply(plan: LogicalPlan): Boolean = plan match {
     case table: LogicalRelation =>
       table.relation match {
-        case files: HadoopFsRelation => RepeatableFiles(files)
+        case files: HadoopFsRelation => apply(files)
         case _ => false
       }
     case _: LocalRelation | _: Range => true
     case _: Project | _: Filter | _: SubqueryAlias | _: View =>
       plan.expressions.forall(e => e.deterministic && !e.exists(isForeign)) &&
-      plan.children.forall(apply)
+      plan.children.forall(apply(_))
     case _ => false
+  }
+
+  /**
+   * Of files those of some formats. Where one that is gone or damaged is no error, a second look may find less. Which lines of a text file
+   * are rows may depend on the columns that are read.
+   */
+  def apply(files: HadoopFsRelation): Boolean = {
+    val hasRows = files.fileFormat match {
+      case _: ParquetFileFormat | _: OrcFileFormat => true
+      case _ => false
+    }
+    val options = new FileSourceOptions(CaseInsensitiveMap(files.options))
+    hasRows && !options.ignoreMissingFiles && !options.ignoreCorruptFiles
   }
 
   private def isForeign(e: Expression): Boolean = e match {

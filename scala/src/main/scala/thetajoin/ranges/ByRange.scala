@@ -59,7 +59,8 @@ private[ranges] final case class ByRange(
     case FullOuter =>
       val unmatched = flipped(LeftAnti).joined
       val nulls = join.left.output.map(a => Alias(Literal(null, a.dataType), a.name)())
-      Union(Seq(as(LeftOuter).joined, Project(nulls ++ unmatched.output, unmatched)))
+      val matched = copy(join = join.copy(joinType = LeftOuter)).joined
+      Union(Seq(matched, Project(nulls ++ unmatched.output, unmatched)))
     case joinType =>
       val parts = ofLeftWithin(joinType) ++
         (if (left.hasSeveral) Seq(ofLeftCrossing(joinType)) else Nil)
@@ -74,8 +75,8 @@ private[ranges] final case class ByRange(
       val crossing = newFlag
       val flagged = broadcast(left.within, right.crossing, ExistenceJoin(crossing), BuildRight)
       val hit = Alias(Literal.TrueLiteral, "hit")()
-      val kept = Project(right.within.output :+ hit, right.within)
-      val rows = byRange(flagged, kept, LeftOuter)
+      val others = right.within
+      val rows = byRange(flagged, Project(others.output :+ hit, others), LeftOuter)
       val isPadded = IsNull(hit.toAttribute)
       Seq(ordered(Filter(Not(And(isPadded, crossing)), rows)), pairsWithCrossing)
     case _: InnerLike if right.hasSeveral =>
@@ -111,8 +112,8 @@ private[ranges] final case class ByRange(
 
   private def byRange(left: LogicalPlan, right: LogicalPlan, joinType: JoinType): Join = {
     val sameRange = EqualTo(this.left.key, this.right.key)
-    val conditions = (sameRange +: compared) ++ join.condition
-    Join(left, right, joinType, conditions.reduceOption(And(_, _)), join.hint)
+    val conditions = (compared ++ join.condition).foldLeft[Expression](sameRange)(And(_, _))
+    Join(left, right, joinType, Some(conditions), join.hint)
   }
 
   private def broadcast(
@@ -129,8 +130,6 @@ private[ranges] final case class ByRange(
     }
     Join(left, right, joinType, join.condition, hint)
   }
-
-  private def as(joinType: JoinType): ByRange = copy(join = join.copy(joinType = joinType))
 
   private def flipped(joinType: JoinType): ByRange = {
     val hint = JoinHint(join.hint.rightHint, join.hint.leftHint)

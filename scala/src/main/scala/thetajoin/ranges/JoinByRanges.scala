@@ -1,20 +1,20 @@
 package thetajoin.ranges
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.RewritePredicateSubquery
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils.getSizePerRow
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN}
 import org.apache.spark.sql.execution.thetabridge.PrunedFiles
 import org.apache.spark.sql.types.{ArrayType, LongType}
 
+import thetajoin.Settings
 import thetajoin.condition.{Comparison, ConditionAnalysis, Operator, OrderedLong, Safety}
 import thetajoin.kit.Bound
 import thetajoin.planner._
 import thetajoin.reason.ReasonCode
-import thetajoin.{InvalidSettingException, Settings}
 
 /**
  * Gives a join of two large sides without an equal key one: the range that a row's values are in, of ranges that cut both sides into parts of
@@ -30,59 +30,45 @@ import thetajoin.{InvalidSettingException, Settings}
  *
  * A row of a preserved side must be seen beside all rows that it may match: [[ByRange]] tells for each join type how. Sides are read several times.
  */
-object JoinByRanges extends Rule[LogicalPlan] {
+object JoinByRanges extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (
-      !Settings.Enabled.in(conf) || plan.isStreaming || FileOfRow.isAskedIn(plan) ||
-      ArrivalOrder.mattersIn(plan)
-    ) plan
-    else plan.transformUp {
-      case join: Join => orElse(join)(ranged(join))
-      case node: UnaryNode if node.expressions.exists(_.exists(_.isInstanceOf[Exists])) =>
-        orElse(node)(ofSubquery(node))
+    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
+    else {
+      lazy val mustStay = FileOfRow.isAskedIn(plan) || ArrivalOrder.mattersIn(plan)
+      plan.transformUpWithPruning(_.containsAnyPattern(JOIN, EXISTS_SUBQUERY)) {
+        case join: Join => orElse(join)(ranged(join, mustStay))
+        case node: UnaryNode if node.expressions.exists(_.containsPattern(EXISTS_SUBQUERY)) =>
+          orElse(node)(ofSubquery(node, mustStay))
+      }
     }
 
   /** Spark makes joins of EXISTS after this rule. Where it would be one for us, it is made now. */
-  private def ofSubquery(node: UnaryNode): Option[LogicalPlan] = {
+  private def ofSubquery(node: UnaryNode, mustStay: => Boolean): Option[LogicalPlan] = {
     val joined = RewritePredicateSubquery(node)
-    val found = joined.transformUp { case join: Join => ranged(join).getOrElse(join) }
+    val found = joined.transformUp { case join: Join => ranged(join, mustStay).getOrElse(join) }
     if (found.fastEquals(joined)) None else Some(found)
   }
 
   private def orElse(node: LogicalPlan)(ranged: => Option[LogicalPlan]): LogicalPlan =
-    try ranged.getOrElse(node)
-    catch {
-      case e: InvalidSettingException => throw e
-      case NonFatal(e) =>
-        logWarning("thetajoin: a join of two large sides is not joined by ranges", e)
-        node
-    }
+    orAsItIs("a join of two large sides")(ranged).getOrElse(node)
 
-  private def ranged(join: Join): Option[LogicalPlan] =
-    if (!join.children.forall(Repeatable(_)) || !areTooLarge(join)) None
-    else {
-      val shape =
-        ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
-      val isExistence = join.joinType match {
-        case LeftExistence(_) => true
-        case _ => false
-      }
-      if (shape.equiKeys.nonEmpty) None
-      else
-        meeting(shape.comparisons).filter(m => !isExistence || m.hasPoints).map(byRange(join, _))
-          .filter(isServed).map(_.joined)
-    }
+  /** @param mustStay whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]] */
+  private def ranged(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
+    def isFit = join.children.forall(Repeatable(_)) && areTooLarge(join) && !mustStay
+    meeting(join).filter(_ => isFit).map(byRange(join, _)).filter(isServed).map(_.joined)
+  }
 
-  /** By the partitions that are read: Spark leaves out the others after this rule. */
-  private def areTooLarge(join: Join): Boolean =
-    BuildSides.areTooLarge(join.mapChildren(PrunedFiles.of).asInstanceOf[Join], conf)
+  /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
+  private def areTooLarge(join: Join): Boolean = {
+    def pruned = join.mapChildren(PrunedFiles.of).asInstanceOf[Join]
+    BuildSides.exceedBroadcast(join, conf) && BuildSides.exceedBroadcast(pruned, conf)
+  }
 
   /** Whether rows within a range are joined by an index, unless a partition turns out to be too large for that. */
-  private def isServed(parts: ByRange): Boolean =
-    Planner.choose(
-      parts.within,
-      conf
-    ).outcome.fold(_.code == ReasonCode.PartitionTooLarge, _ => true)
+  private def isServed(parts: ByRange): Boolean = {
+    val outcome = Planner.choose(parts.within, conf).outcome
+    outcome.fold(_.code == ReasonCode.PartitionTooLarge, _ => true)
+  }
 
   /** Two comparisons: of a pair that matches, the values of each row have a range in common. */
   private final case class Meeting(lower: Comparison, upper: Comparison) {
@@ -98,15 +84,29 @@ object JoinByRanges extends Rule[LogicalPlan] {
       (if (one.semanticEquals(other)) Seq(one) else Seq(one, other)).map(OrderedLong.of)
   }
 
-  private def meeting(comparisons: Seq[Comparison]): Option[Meeting] = {
+  /** If there is no equal key. Existence joins without points and locality would cost more than they do now. */
+  private def meeting(join: Join): Option[Meeting] = {
+    val shape =
+      ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+    val isExistence = join.joinType match {
+      case LeftExistence(_) => true
+      case _ => false
+    }
+    if (shape.equiKeys.nonEmpty) None
+    else {
+      val found = meetings(shape.comparisons)
+      found.find(_.hasPoints).orElse(if (isExistence) None else found.headOption)
+    }
+  }
+
+  private def meetings(comparisons: Seq[Comparison]): Seq[Meeting] = {
     val compared = comparisons.filter(c => Bound.areNumbers(c.left, c.right))
     val (lower, upper) = compared.partition(c => isBelow(c.operator))
-    val found = for {
+    for {
       below <- lower
       above <- upper
       if below.left.dataType == above.left.dataType
     } yield Meeting(below, above)
-    found.find(_.hasPoints).orElse(found.headOption)
   }
 
   private def isBelow(operator: Operator): Boolean =
@@ -120,9 +120,7 @@ object JoinByRanges extends Rule[LogicalPlan] {
       meeting.left,
       meeting.right,
       bounds,
-      conf.numShufflePartitions * RangesPerPartition,
-      mostCrossing(join),
-      new ComputedBounds
+      new SharedBounds(conf.numShufflePartitions * RangesPerPartition, mostCrossing(join))
     ))
     val (leftCrosses, rightCrosses) = withoutBounds(join, meeting)
     def side(rows: LogicalPlan, values: Seq[Expression], crosses: Boolean, computed: Seq[Alias]) =
@@ -153,8 +151,8 @@ object JoinByRanges extends Rule[LogicalPlan] {
     Project(values.flatMap(_.references.toSeq).distinct, side)
 
   private def mostCrossing(join: Join): Long = {
-    val width = join.children.map(side => 8 + side.output.map(_.dataType.defaultSize).sum).max
-    BuildSides.limitBesideShuffle(conf) / width
+    val rowBytes = join.children.map(side => getSizePerRow(side.output)).max
+    (BuildSides.limitBesideShuffle(conf) / rowBytes).toLong
   }
 
   /** Ranges are dealt to partitions by hash: some get more of them than others, the less so the more there are. */

@@ -9,9 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Sta
  * @param leftValues one or two numbers of 64 bits of a left row, both in one range if it is to be joined by it
  * @param rightValues the same of a right row
  * @param bounds the column
- * @param most how many bounds there are at most
- * @param mostCrossing fewer bounds are taken if more rows of both sides would not be within one range, by the samples
- * @param computed what all copies of this node give once one of them has run
+ * @param shared what all copies of this node give
  */
 final case class RangeBounds(
     left: LogicalPlan,
@@ -19,15 +17,13 @@ final case class RangeBounds(
     leftValues: Seq[Expression],
     rightValues: Seq[Expression],
     bounds: Attribute,
-    most: Int,
-    mostCrossing: Long,
-    computed: ComputedBounds
+    shared: SharedBounds
 ) extends BinaryNode {
   override def output: Seq[Attribute] = Seq(bounds)
   override def producedAttributes: AttributeSet = AttributeSet(bounds)
   override def maxRows: Option[Long] = Some(1)
   override def stats: Statistics =
-    Statistics(sizeInBytes = most * java.lang.Long.BYTES.toLong, rowCount = Some(1))
+    Statistics(sizeInBytes = shared.most * java.lang.Long.BYTES.toLong, rowCount = Some(1))
   override protected def withNewChildrenInternal(
       newLeft: LogicalPlan,
       newRight: LogicalPlan
@@ -35,14 +31,17 @@ final case class RangeBounds(
 }
 
 /**
- * Bounds that are computed once for a join, whoever asks first. Rows of both sides meet if both were given their ranges by the same bounds, and
- * samples may differ from one time to the next. Tasks have no need of it, but may be sent the plan.
+ * Bounds that are computed once for a join, by whichever copy of the node runs first. Rows of both sides meet if both were given their ranges by
+ * the same bounds, and samples may differ from one time to the next. Tasks have no need of it, but may be sent the plan.
+ *
+ * @param most how many there are at most
+ * @param mostCrossing see [[Quantiles.bounds]]
  */
-final class ComputedBounds extends Serializable {
+final class SharedBounds(val most: Int, mostCrossing: Long) extends Serializable {
   @transient private var found: Option[Array[Long]] = None
 
-  def orElse(compute: => Array[Long]): Array[Long] = synchronized {
-    if (found.isEmpty) found = Some(compute)
+  private[thetajoin] def of(sampled: => Quantiles): Array[Long] = synchronized {
+    if (found.isEmpty) found = Some(sampled.bounds(most, mostCrossing))
     found.get
   }
 }

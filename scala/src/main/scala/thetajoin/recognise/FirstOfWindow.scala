@@ -1,32 +1,24 @@
 package thetajoin.recognise
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.rules.Rule
 
+import thetajoin.Settings
 import thetajoin.condition.ConditionAnalysis
-import thetajoin.{InvalidSettingException, Settings}
+import thetajoin.planner.OrAsItIs
 
 /**
  * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: of each left row no more than the first `k` matches can be
  * among those of its partition. The window above the join stays, since several left rows may be of one partition.
  */
-object FirstOfWindow extends Rule[LogicalPlan] {
+object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
     else plan.transformUp {
       case filter @ Filter(condition, window: Window) =>
-        val first =
-          try firstRows(condition, window)
-          catch {
-            case e: InvalidSettingException => throw e
-            case NonFatal(e) =>
-              logWarning("thetajoin: a join below row_number() is left to Spark", e)
-              None
-          }
+        val first = orAsItIs("a join below row_number()")(firstRows(condition, window))
         first.fold[LogicalPlan](filter)(below => Filter(condition, window.copy(child = below)))
     }
 

@@ -1,19 +1,18 @@
 package thetajoin.recognise
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import thetajoin.{InvalidSettingException, Settings}
+import thetajoin.Settings
+import thetajoin.planner.OrAsItIs
 
 /**
  * Turns joins with a row's first matches into [[thetajoin.planner.RankedJoin]]s, where Spark's optimizer would look at all matches: its own
  * ASOF joins and NEAREST BY, and subqueries that ask for the first row. It runs between the analyzer and the optimizer, and on plans of
  * cached tables. A failure of ours leaves the join to Spark.
  */
-object RecogniseRanked extends Rule[LogicalPlan] {
+object RecogniseRanked extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
     else plan.transformUpWithSubqueries {
@@ -28,11 +27,5 @@ object RecogniseRanked extends Rule[LogicalPlan] {
     node.resolved && node.expressions.exists(_.exists(_.isInstanceOf[ScalarSubquery]))
 
   private def orElse(node: LogicalPlan)(ranked: => Option[LogicalPlan]): LogicalPlan =
-    try ranked.getOrElse(node)
-    catch {
-      case e: InvalidSettingException => throw e
-      case NonFatal(e) =>
-        logWarning("thetajoin: a join with the first matches is left to Spark", e)
-        node
-    }
+    orAsItIs("a join with the first matches")(ranked).getOrElse(node)
 }

@@ -111,21 +111,20 @@ object AnyOfAccelerator extends Accelerator {
       parts.conjuncts.partition(c => c.isInstanceOf[OneSided] || c.source.references.isEmpty)
     if (oneSided.exists(!_.isInstanceOf[OneSided])) None
     else {
-      val (ofBuild, ofProbe) =
-        oneSided.collect { case o: OneSided => o }.partition(_.side == request.buildSide)
       val conjuncts = shape.equiKeys ++ paired
       val offer = if (conjuncts.isEmpty) Some(EveryRow.offer) else request.ask(conjuncts)
       offer.map { found =>
-        // To an index that takes nulls, a null says something else: what a side says of itself is then tested on candidates.
-        val isInKeys = !found.spec.takesNulls
-        val isExact = found.checked(conjuncts).isEmpty && (isInKeys || oneSided.isEmpty) &&
+        // To an index that takes nulls a null says something else. What a side says of itself is then tested on candidates.
+        val inKeys = if (found.spec.takesNulls) Nil else oneSided.collect { case o: OneSided => o }
+        val (ofBuild, ofProbe) = inKeys.partition(_.side == request.buildSide)
+        val isExact = found.checked(conjuncts).isEmpty && inKeys.size == oneSided.size &&
           (found.buildKeys ++ found.probeKeys).forall(Safety.cannotFail)
         Arm(
           found,
           isPaired = paired.nonEmpty,
           isExact,
-          if (isInKeys) where(ofBuild.map(_.source), found.buildKeys) else found.buildKeys,
-          if (isInKeys) where(ofProbe.map(_.source), found.probeKeys) else found.probeKeys
+          where(ofBuild.map(_.source), found.buildKeys),
+          where(ofProbe.map(_.source), found.probeKeys)
         )
       }
     }
