@@ -168,14 +168,14 @@ class Comparison(Generic[Q]):
         off = execute(self.spark, sql)
         self.confs.apply({**SESSION, **query.settings, ENABLED: "true"})
         on = execute(self.spark, sql)
-        if off.error and not _is_user_error(off.error):
+        if _is_fault(off.error) or (_is_fault(on.error) and self.spark_fails(query)):
             # Spark itself breaks down on the query, with internal errors as in NestedColumnAliasing.
             self.covered["faults of Spark"] += 1
             return None
         if off.error:
             # Pairs that we leave out may be the ones that raise.
             self.covered["errors"] += 1
-            return on.error if on.error and not _is_user_error(on.error) else None
+            return on.error if _is_fault(on.error) else None
         for id in {node.accelerator for node in on.nodes}:
             self.covered[id] += 1
         self.covered["shuffled"] += any("Shuffled" in node.description for node in on.nodes)
@@ -184,6 +184,11 @@ class Comparison(Generic[Q]):
             or self.plan(query, off, on)
             or self.rows(query, case, on)
         )
+
+    def spark_fails(self, query: Q) -> bool:
+        """Whether Spark alone has a fault too, once it plans as the query's settings say."""
+        self.confs.apply({**SESSION, **query.settings, ENABLED: "false"})
+        return _is_fault(execute(self.spark, query.sql()).error)
 
     def rows(self, query: Q, case: Case[Q], on: Outcome) -> str | None:
         for name, expected in self.peers(query, case).items():
@@ -216,6 +221,7 @@ def nested_loop(plan: str, of: str = "") -> bool:
     return re.search(rf"(?<!!)\b(BroadcastNestedLoopJoin|CartesianProduct){of}", plan) is not None
 
 
-def _is_user_error(error: str) -> bool:
-    """Whether Spark reports it as the query's own error and not as a fault."""
-    return re.search(r"SQLSTATE: (?!XX)|\b(integer|long) overflow\b", error) is not None
+def _is_fault(error: str | None) -> bool:
+    """Whether it is an error that Spark does not report as the query's own."""
+    own = r"SQLSTATE: (?!XX)|\b(integer|long) overflow\b"
+    return bool(error) and re.search(own, error) is None
