@@ -65,10 +65,10 @@ object Settings {
     "spark.thetajoin.broadcast.maxBytes",
     "256m",
     "0.1.0",
-    "The largest estimated build side that is broadcast where there is no equality key. Above it an inner join is left to Spark; " +
-      "other joins, which Spark itself can only broadcast, are not subject to it. A join with two comparisons is run by ranges instead " +
-      "if both sides are larger than this or, unless it is set, than a sixteenth of the driver's heap. Raise it where driver and " +
-      "executors have memory to spare, lower it where they run short.",
+    "The largest estimated build side that is broadcast where there is no equality key. If both sides are larger than this or, unless it " +
+      "is set, than a sixteenth of the driver's heap, a join is run by ranges if it has two comparisons, and in blocks otherwise. FULL joins of " +
+      "sides that can't be read twice are not subject to it: Spark itself can only broadcast them. Raise it where driver and executors have " +
+      "memory to spare, lower it where they run short.",
     SettingKind.Bytes
   )
 
@@ -99,10 +99,11 @@ object Settings {
     "spark.thetajoin.shuffle.maxPartitionBytes",
     "128m",
     "0.1.0",
-    "The most bytes of build rows that a partition may have where both sides of a join with equal keys are large: by " +
-      "estimate, and under adaptive execution by what the shuffle has written. To build its index takes up to three times " +
-      "that in a task. Above it Spark's sorted join is kept, which can spill; more shuffle partitions make them smaller. " +
-      "Lower it where executors run short of memory; 0 leaves all such joins to Spark.",
+    "The most bytes of build rows that a task is given where both sides of a join are large: by estimate, and by what shuffles " +
+      "have written. To build its index takes up to three times that in a task. A larger partition of a join with equality keys is cut into " +
+      "blocks, as is a side of a join without. Each block meets all rows that it may match, so that larger blocks are fewer passes over the other " +
+      "side. FULL joins with larger partitions are left to Spark's sorted join. Lower it where executors run short of memory; 0 leaves joins " +
+      "of two large sides to Spark.",
     SettingKind.Bytes
   )
 

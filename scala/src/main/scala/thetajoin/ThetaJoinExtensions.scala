@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import thetajoin.accelerator.Registry
 import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, TakeArrangedJoins, ThetaJoinStrategy}
 import thetajoin.planner.ResolveThetaHints
-import thetajoin.ranges.JoinByRanges
+import thetajoin.ranges.LargeJoins
 import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
 
@@ -25,7 +25,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlanNormalizationRule(_ => RecogniseRanked)
     extensions.injectOptimizerRule(_ => FirstOfWindow)
     extensions.injectOptimizerRule(_ => PushIntoRanked)
-    extensions.injectPreCBORule(_ => JoinByRanges)
+    extensions.injectPreCBORule(_ => LargeJoins)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)
     extensions.injectColumnar(_ =>
       new ColumnarRule {

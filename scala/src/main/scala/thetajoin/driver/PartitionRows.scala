@@ -12,14 +12,15 @@ class PartitionRows(val relation: ThetaRelation, val join: Int, probe: Iterator[
 }
 
 /**
- * The same, where the build rows that match none of the probe rows follow those: each row is looked at on its way. No error is held
- * back, as it is in existence joins.
+ * The same, where build rows come out by whether they match one of the probe rows. Pairs come first, if they are part of the result: each probe
+ * row is looked at on its way.
  */
 final class MarkedPartitionRows(
     relation: ThetaRelation,
     join: Int,
     probe: Iterator[InternalRow],
-    marker: MatchMarker
+    marker: MatchMarker,
+    role: JoinRole
 ) extends PartitionRows(relation, join, probe)
     with EndsWithTail {
   private val unmatched = new UnmatchedRows(relation.store.rows)
@@ -28,17 +29,20 @@ final class MarkedPartitionRows(
   override def hasNext: Boolean = !isTailGiven
 
   override def next(): InternalRow =
-    if (super.hasNext) {
-      val row = super.next()
+    if (role.pairs && probe.hasNext) {
+      val row = probe.next()
       if (!unmatched.isEmpty) marker.mark(row, unmatched)
       row
     } else {
+      while (!unmatched.isEmpty && probe.hasNext) marker.mark(probe.next(), unmatched)
       isTailGiven = true
       null
     }
 
   override def tail: BuildTail = {
     val rows = relation.store.rows
-    new BuildTail(unmatched.slice(0, rows).matched, 0, rows, Existence.Unmatched)
+    val found = unmatched.slice(0, rows)
+    if (found.raises(found.matched)) found.raise()
+    new BuildTail(found.matched, 0, rows, BuildTailRdd.emits(role))
   }
 }

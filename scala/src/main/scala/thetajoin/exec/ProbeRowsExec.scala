@@ -49,7 +49,7 @@ object IsolateProbe extends Rule[SparkPlan] {
       if (join.wantsOwnLoop(consumedInPlace)) below.withOwnLoop
       else if (consumedInPlace) below
       else below.inOrder
-    case join: ShuffledThetaJoinExec =>
+    case join: PartitionJoin =>
       join.mapChildren {
         case side @ (_: Exchange | _: QueryStageExec | _: AQEShuffleReadExec) =>
           isolate(side, consumedInPlace = false)

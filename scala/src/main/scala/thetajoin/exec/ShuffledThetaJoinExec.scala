@@ -1,6 +1,5 @@
 package thetajoin.exec
 
-import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
@@ -19,8 +18,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, ShuffledJoin}
 
 import thetajoin.condition.ConditionAnalysis
-import thetajoin.driver._
-import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
+import thetajoin.relation.ThetaBroadcastMode
 
 /**
  * A join of two sides that are partitioned by equal keys: each partition has an index of its own, in which the rows of a key are
@@ -44,10 +42,10 @@ final case class ShuffledThetaJoinExec(
     probeKeys: Seq[Expression],
     probeFilter: Option[Expression],
     mode: ThetaBroadcastMode,
-    limit: Option[Int],
-    rank: Option[SortOrder]
+    override val limit: Option[Int],
+    override val rank: Option[SortOrder]
 ) extends ShuffledJoin
-    with ThetaJoinExec {
+    with PartitionJoin {
   override def nodeName: String = "ShuffledThetaJoin"
 
   override def stringArgs: Iterator[Any] =
@@ -56,39 +54,8 @@ final case class ShuffledThetaJoinExec(
   override def outputOrdering: Seq[SortOrder] =
     if (task.role.needsMatchedBuildRows) Nil else probe.outputOrdering
 
-  /** Probe rows, each partition with its relation. */
-  private def partitions(): RDD[InternalRow] = {
-    val join = id
-    val ofBuild = boundMode
-    val relations = partitionRelation(ofBuild.relation)
-    val marker =
-      if (task.role.needsMatchedBuildRows)
-        Some(MatchMarker.factory(task, sample, conf.wholeStageEnabled))
-      else None
-    probe.execute().zipPartitions(build.execute()) { (rows, buildRows) =>
-      val relation = relations.of(buildRows)
-      marker match {
-        case None => new PartitionRows(relation, join, rows)
-        case Some(factory) =>
-          val ofTask = factory.newMarker(relation, TaskContext.getPartitionId())
-          new MarkedPartitionRows(relation, join, rows, ofTask)
-      }
-    }
-  }
-
-  @transient private lazy val sample: ThetaRelation = boundMode.relation(Iterator.empty)
-
-  private def source: TaskSource = new PartitionSource(sample, id, mode.spec)
-
-  override protected def doExecute(): RDD[InternalRow] = interpreted(partitions(), source)
-
-  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(partitions())
-
-  override def supportCodegen: Boolean = task.hasCode
-
-  override def needCopyResult: Boolean = false
-
-  override protected def doProduce(ctx: CodegenContext): String = produceOwnLoop(ctx, source)
+  override protected def sides(): (RDD[InternalRow], RDD[InternalRow]) =
+    (probe.execute(), build.execute())
 
   override protected def doCanonicalize(): SparkPlan =
     super.doCanonicalize().asInstanceOf[ShuffledThetaJoinExec].copy(mode = boundMode)

@@ -122,6 +122,26 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           limit,
           choice.rank
         )
+      case Placement.Blocks(side, bytes) =>
+        val (leftKeys, rightKeys) = join match {
+          case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) => (leftKeys, rightKeys)
+          case _ => (Nil, Nil)
+        }
+        BlockThetaJoinExec(
+          leftKeys,
+          rightKeys,
+          join.joinType,
+          side,
+          join.condition,
+          left,
+          right,
+          choice.offer.served,
+          choice.residual,
+          choice.offer.probeKeys,
+          probeFilter,
+          built,
+          bytes
+        )
       case Placement.KeyShuffle(partitions, broadcastLimit) =>
         val keys = DistinctKeysExec(built.spec, built.keys, right)
         KeyShuffledThetaJoinExec(

@@ -11,15 +11,17 @@ import thetajoin.Settings
 import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.relation.ThetaBroadcastMode
 
-/** Which side of a join is broadcast. */
+/** Which side of a join without equal keys is broadcast, or cut into blocks. */
 private[thetajoin] object BuildSides {
 
-  /** The sides that may be, the one first that is taken if both cost the same. */
-  def choose(join: Join, conf: SQLConf): Either[Reason, Seq[BuildSide]] =
-    broadcastAlready(join).map(_.map(Seq(_))).getOrElse {
+  /** In tiers, each of which is tried only if no earlier one serves. Within one, what comes first is taken if all costs the same. */
+  def choose(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] = {
+    def one(side: BuildSide) = Seq(Seq(Placement.Broadcast(side)))
+    broadcastAlready(join).map(_.map(one)).getOrElse {
       if (asksForCartesian(join.hint)) Left(ReasonCode.Hinted("SHUFFLE_REPLICATE_NL"))
-      else hinted(join).map(side => Right(Seq(side))).getOrElse(bySize(join, conf))
+      else hinted(join).map(side => Right(one(side))).getOrElse(bySize(join, conf))
     }
+  }
 
   def built(join: Join, side: BuildSide): LogicalPlan = side match {
     case BuildLeft => join.left
@@ -65,17 +67,33 @@ private[thetajoin] object BuildSides {
     }
   }
 
-  private def bySize(join: Join, conf: SQLConf): Either[Reason, Seq[BuildSide]] = {
+  private def bySize(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] = {
     val limit = Settings.BroadcastMaxBytes.in(conf)
+    val sides = both(join)
+    val small = sides.filter(size(join, _) <= limit)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
     val isAnySize = ThetaHint.isForced(join) || !join.joinType.isInstanceOf[InnerLike]
-    val sides = both(join).filter(side => isAnySize || size(join, side) <= limit)
-    if (sides.nonEmpty) Right(sides)
+    val inBlocks = if (areTooLarge(join, conf)) blocks(join, conf) else Nil
+    val broadcast = if (small.nonEmpty || !isAnySize) small else sides
+    val tiers = Seq(inBlocks, broadcast.map(Placement.Broadcast(_))).filter(_.nonEmpty)
+    if (tiers.nonEmpty) Right(tiers)
     else
       Left(ReasonCode.BuildTooLarge(
         s"left ${join.left.stats.sizeInBytes} bytes, right ${join.right.stats.sizeInBytes} bytes, " +
           s"limit $limit bytes"
       ))
+  }
+
+  /** The sides that may be cut into blocks. A task that has a block has all rows of the other side, so that a preserved side has to be the one that is cut. */
+  private[planner] def blocks(join: Join, conf: SQLConf): Seq[Placement] = {
+    val most = Settings.ShuffleMaxPartitionBytes.in(conf)
+    val sides = join.joinType match {
+      case _: InnerLike => both(join)
+      case LeftOuter | LeftExistence(_) => Seq(BuildLeft)
+      case RightOuter => Seq(BuildRight)
+      case _ => Nil
+    }
+    if (most > 0) sides.map(Placement.Blocks(_, most)) else Nil
   }
 
   /** The most bytes of a side that is broadcast where it may be shuffled too: the driver holds several times as much while it makes an index of them. */
@@ -87,12 +105,25 @@ private[thetajoin] object BuildSides {
 
   private val HeapShare = 16
 
-  /** Whether neither side is small enough for that, nor asked to be broadcast. Spark would broadcast a side of unknown size, unless the join is inner. */
-  def exceedBroadcast(join: Join, conf: SQLConf): Boolean = {
-    val hints = (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
-    val sizes = both(join).map(size(join, _))
-    hints.isEmpty && sizes.forall(_ > limitBesideShuffle(conf)) &&
-    (join.joinType.isInstanceOf[InnerLike] || sizes.forall(_ < conf.defaultSizeInBytes))
+  /** Whether neither side is small enough for that, nor asked to be broadcast. */
+  def exceedBroadcast(join: Join, conf: SQLConf): Boolean =
+    strategies(join).isEmpty && areTooLarge(join, conf)
+
+  /** The same of one side. */
+  def exceedsBroadcast(join: Join, side: BuildSide, conf: SQLConf): Boolean =
+    strategies(join).isEmpty && isTooLarge(join, side, conf)
+
+  private def strategies(join: Join): Iterable[JoinStrategyHint] =
+    (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
+
+  private def areTooLarge(join: Join, conf: SQLConf): Boolean =
+    both(join).forall(isTooLarge(join, _, conf))
+
+  /** Spark would broadcast a side of unknown size, unless the join is inner. */
+  private def isTooLarge(join: Join, side: BuildSide, conf: SQLConf): Boolean = {
+    val bytes = size(join, side)
+    bytes > limitBesideShuffle(conf) &&
+    (join.joinType.isInstanceOf[InnerLike] || bytes < conf.defaultSizeInBytes)
   }
 
   /** Both sides, the one first whose rows need not be preserved, or the smaller. */

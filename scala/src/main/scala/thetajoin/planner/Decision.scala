@@ -31,6 +31,11 @@ object Placement {
   final case class Shuffle(buildSide: BuildSide) extends Placement
 
   /**
+   * One side is cut into blocks of up to so many bytes, each of which meets all rows of the other side, or all of its partition by the equal keys.
+   */
+  final case class Blocks(buildSide: BuildSide, bytes: Long) extends Placement
+
+  /**
    * The right side's keys are shuffled into `partitions`, then broadcast if they take no more than `broadcastLimit` bytes.
    * Otherwise the left side follows them.
    */

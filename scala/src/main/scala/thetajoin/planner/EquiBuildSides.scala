@@ -71,9 +71,9 @@ private[thetajoin] object EquiBuildSides {
       case None =>
         val ofKeys =
           if (!mayBroadcast(join, conf) || hasBuckets(join)) None else Some(keyShuffle(join, conf))
-        val ofRows = shuffle(join, BuildRight, conf)
-        if (ofKeys.isEmpty) ofRows.map(shuffle => Seq(Seq(shuffle)))
-        else Right((ofKeys.toSeq ++ ofRows.toOption).map(Seq(_)))
+        val ofRows = shuffles(join, Seq(BuildRight), conf)
+        if (ofKeys.isEmpty) ofRows
+        else Right(Seq(ofKeys.toSeq) ++ ofRows.getOrElse(Nil))
     }
   }
 
@@ -103,6 +103,8 @@ private[thetajoin] object EquiBuildSides {
   ): Either[Reason, Seq[Seq[Placement]]] = {
     val found = sides.map(shuffle(join, _, conf))
     found.collect { case Right(placement) => placement } match {
+      case Nil if BuildSides.blocks(join, conf).nonEmpty =>
+        Right(Seq(BuildSides.blocks(join, conf)))
       case Nil => Left(found.collectFirst { case Left(reason) => reason }.get)
       case placements => Right(Seq(placements))
     }

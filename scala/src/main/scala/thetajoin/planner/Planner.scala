@@ -117,7 +117,7 @@ private final class Planning(
     if (ranking.isDefined) EquiBuildSides.ofRanked(join, conf)
     else if (ExtractEquiJoinKeys.unapply(join).isDefined)
       EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
-    else BuildSides.choose(join, conf).map(sides => Seq(sides.map(Placement.Broadcast(_))))
+    else BuildSides.choose(join, conf)
 
   /** Where Spark has a join on equality keys, so few build rows that it does better. */
   private def fewRows(choice: Choice): Option[Reason] = {
@@ -206,6 +206,8 @@ private final class Planning(
   private def suits(choice: Choice): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
     case _: Placement.Shuffle => ranking.isDefined || choice.offer.served.size > shape.equiKeys.size
+    case _: Placement.Blocks =>
+      shape.equiKeys.isEmpty || choice.offer.served.size > shape.equiKeys.size
     case _: Placement.KeyShuffle => isOfKeys(choice) && choice.offer.spec.isPartitionable
   }
 

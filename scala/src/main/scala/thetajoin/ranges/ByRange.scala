@@ -4,7 +4,10 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BooleanType
+
+import thetajoin.planner.Planner
 
 /**
  * A side of a join.
@@ -57,18 +60,19 @@ private[ranges] final case class ByRange(
   def joined: LogicalPlan = join.joinType match {
     case RightOuter => Project(join.output, flipped(LeftOuter).joined)
     case FullOuter =>
-      val unmatched = flipped(LeftAnti).joined
-      val nulls = join.left.output.map(a => Alias(Literal(null, a.dataType), a.name)())
-      val matched = copy(join = join.copy(joinType = LeftOuter)).joined
-      Union(Seq(matched, Project(nulls ++ unmatched.output, unmatched)))
+      val leftOuter = copy(join = join.copy(joinType = LeftOuter)).joined
+      FullInTwo.of(join, leftOuter, unmatched = flipped(LeftAnti).joined)
     case joinType =>
       val parts = ofLeftWithin(joinType) ++
         (if (left.hasSeveral) Seq(ofLeftCrossing(joinType)) else Nil)
       if (parts.size == 1) parts.head else Union(parts)
   }
 
+  /** Whether rows within a range are joined by an index. */
+  def isServed(conf: SQLConf): Boolean = Planner.choose(within, conf).chosen.isDefined
+
   /** Of rows that are within a range, on both sides. */
-  def within: Join = byRange(left.within, right.within, join.joinType)
+  private def within: Join = byRange(left.within, right.within, join.joinType)
 
   private def ofLeftWithin(joinType: JoinType): Seq[LogicalPlan] = joinType match {
     case LeftOuter if right.hasSeveral =>

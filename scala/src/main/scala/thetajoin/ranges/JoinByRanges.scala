@@ -1,20 +1,15 @@
 package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.RewritePredicateSubquery
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils.getSizePerRow
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN}
-import org.apache.spark.sql.execution.thetabridge.PrunedFiles
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, LongType}
 
-import thetajoin.Settings
 import thetajoin.condition.{Comparison, ConditionAnalysis, Operator, OrderedLong, Safety}
 import thetajoin.kit.Bound
-import thetajoin.planner._
-import thetajoin.reason.ReasonCode
+import thetajoin.planner.BuildSides
 
 /**
  * Gives a join of two large sides without an equal key one: the range that a row's values are in, of ranges that cut both sides into parts of
@@ -30,45 +25,11 @@ import thetajoin.reason.ReasonCode
  *
  * A row of a preserved side must be seen beside all rows that it may match: [[ByRange]] tells for each join type how. Sides are read several times.
  */
-object JoinByRanges extends Rule[LogicalPlan] with OrAsItIs {
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
-    else {
-      lazy val mustStay = FileOfRow.isAskedIn(plan) || ArrivalOrder.mattersIn(plan)
-      plan.transformUpWithPruning(_.containsAnyPattern(JOIN, EXISTS_SUBQUERY)) {
-        case join: Join => orElse(join)(ranged(join, mustStay))
-        case node: UnaryNode if node.expressions.exists(_.containsPattern(EXISTS_SUBQUERY)) =>
-          orElse(node)(ofSubquery(node, mustStay))
-      }
-    }
+private[ranges] object JoinByRanges {
 
-  /** Spark makes joins of EXISTS after this rule. Where it would be one for us, it is made now. */
-  private def ofSubquery(node: UnaryNode, mustStay: => Boolean): Option[LogicalPlan] = {
-    val joined = RewritePredicateSubquery(node)
-    val found = joined.transformUp { case join: Join => ranged(join, mustStay).getOrElse(join) }
-    if (found.fastEquals(joined)) None else Some(found)
-  }
-
-  private def orElse(node: LogicalPlan)(ranged: => Option[LogicalPlan]): LogicalPlan =
-    orAsItIs("a join of two large sides")(ranged).getOrElse(node)
-
-  /** @param mustStay whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]] */
-  private def ranged(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
-    def isFit = join.children.forall(Repeatable(_)) && areTooLarge(join) && !mustStay
-    meeting(join).filter(_ => isFit).map(byRange(join, _)).filter(isServed).map(_.joined)
-  }
-
-  /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
-  private def areTooLarge(join: Join): Boolean = {
-    def pruned = join.mapChildren(PrunedFiles.of).asInstanceOf[Join]
-    BuildSides.exceedBroadcast(join, conf) && BuildSides.exceedBroadcast(pruned, conf)
-  }
-
-  /** Whether rows within a range are joined by an index, unless a partition turns out to be too large for that. */
-  private def isServed(parts: ByRange): Boolean = {
-    val outcome = Planner.choose(parts.within, conf).outcome
-    outcome.fold(_.code == ReasonCode.PartitionTooLarge, _ => true)
-  }
+  /** @param isFit whether the join is one to rewrite at all */
+  def apply(join: Join, conf: SQLConf)(isFit: => Boolean): Option[ByRange] =
+    meeting(join).filter(_ => isFit).map(byRange(join, _, conf))
 
   /** Two comparisons: of a pair that matches, the values of each row have a range in common. */
   private final case class Meeting(lower: Comparison, upper: Comparison) {
@@ -112,7 +73,7 @@ object JoinByRanges extends Rule[LogicalPlan] with OrAsItIs {
   private def isBelow(operator: Operator): Boolean =
     operator == Operator.Less || operator == Operator.LessOrEqual
 
-  private def byRange(join: Join, meeting: Meeting): ByRange = {
+  private def byRange(join: Join, meeting: Meeting, conf: SQLConf): ByRange = {
     val bounds = AttributeReference("bounds", ArrayType(LongType, containsNull = false), false)()
     val subquery = ScalarSubquery(RangeBounds(
       read(join.left, meeting.left),
@@ -120,7 +81,7 @@ object JoinByRanges extends Rule[LogicalPlan] with OrAsItIs {
       meeting.left,
       meeting.right,
       bounds,
-      new SharedBounds(conf.numShufflePartitions * RangesPerPartition, mostCrossing(join))
+      new SharedBounds(conf.numShufflePartitions * RangesPerPartition, mostCrossing(join, conf))
     ))
     val (leftCrosses, rightCrosses) = withoutBounds(join, meeting)
     def side(rows: LogicalPlan, values: Seq[Expression], crosses: Boolean, computed: Seq[Alias]) =
@@ -150,7 +111,7 @@ object JoinByRanges extends Rule[LogicalPlan] with OrAsItIs {
   private def read(side: LogicalPlan, values: Seq[Expression]): LogicalPlan =
     Project(values.flatMap(_.references.toSeq).distinct, side)
 
-  private def mostCrossing(join: Join): Long = {
+  private def mostCrossing(join: Join, conf: SQLConf): Long = {
     val rowBytes = join.children.map(side => getSizePerRow(side.output)).max
     (BuildSides.limitBesideShuffle(conf) / rowBytes).toLong
   }

@@ -37,9 +37,9 @@ object ReasonCode {
   case object BuildTooLarge
       extends ReasonCode(
         "BUILD_TOO_LARGE",
-        "Neither side is known to be small enough to broadcast, and they can't be joined by ranges",
-        "Filter a side, collect statistics, compare two values of numbers, dates or timestamps, read the sides from Parquet or ORC " +
-          "files, or raise spark.thetajoin.broadcast.maxBytes if driver and executors can hold a side."
+        "Neither side is known to be small enough to broadcast, and joins of larger sides are switched off",
+        "RESET spark.thetajoin.shuffle.maxPartitionBytes; or filter a side, collect statistics, or raise " +
+          "spark.thetajoin.broadcast.maxBytes if driver and executors can hold a side."
       )
   case object Disabled
       extends ReasonCode(
@@ -140,8 +140,9 @@ object ReasonCode {
   case object PartitionTooLarge
       extends ReasonCode(
         "PARTITION_TOO_LARGE",
-        "Both sides are large, and so are partitions by the equal keys of the side to build",
-        "Raise spark.sql.shuffle.partitions, or spark.thetajoin.shuffle.maxPartitionBytes if executors have the memory."
+        "Both sides are large, and so are partitions by the equal keys of the side to build, which can't be cut into blocks: the join is a FULL join, " +
+          "or blocks are switched off",
+        "RESET spark.thetajoin.shuffle.maxPartitionBytes, or raise it if executors have the memory; or raise spark.sql.shuffle.partitions."
       )
   case object PlannedElsewhere
       extends ReasonCode(

@@ -2,12 +2,11 @@ package thetajoin.ranges
 
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
-import org.apache.spark.sql.execution.joins.CartesianProductExec
 import org.apache.spark.sql.functions.col
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.exec.{RangeBoundsExec, ShuffledThetaJoinExec}
+import thetajoin.exec.{BlockThetaJoinExec, RangeBoundsExec, ShuffledThetaJoinExec}
 import thetajoin.{Settings, SharedSession}
 
 class JoinByRangesSuite extends AnyFunSuite with SharedSession {
@@ -175,7 +174,7 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
     planned(s"SELECT input_file_name(), * FROM (${query("LEFT JOIN")})")
     val plan =
       planned(query("JOIN", left = "(SELECT id, CAST(rand() * 1000 AS INT) AS t FROM points) p"))
-    assert(collect(plan) { case p: CartesianProductExec => p }.size == 1)
+    assert(collect(plan) { case j: BlockThetaJoinExec => j }.size == 1)
   }
 
   test("a side counts as large by the partitions that are read") {

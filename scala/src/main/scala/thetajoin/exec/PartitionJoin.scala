@@ -1,0 +1,54 @@
+package thetajoin.exec
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SortOrder
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+
+import thetajoin.driver._
+import thetajoin.relation.ThetaRelation
+
+/** A join each partition of which has an index of its own, over all build rows that its probe rows may match. */
+trait PartitionJoin extends ThetaJoinExec {
+  override def limit: Option[Int] = None
+  override def rank: Option[SortOrder] = None
+
+  /** Probe rows and build rows, in partitions that belong together. */
+  protected def sides(): (RDD[InternalRow], RDD[InternalRow])
+
+  /** Probe rows, each partition with its relation. */
+  private def partitions(): RDD[InternalRow] = {
+    val (join, role) = (id, task.role)
+    val ofBuild = boundMode
+    val relations = partitionRelation(ofBuild.relation)
+    val marker =
+      if (role.needsMatchedBuildRows)
+        Some(MatchMarker.factory(task, sample, conf.wholeStageEnabled))
+      else None
+    val (probeRows, buildRows) = sides()
+    probeRows.zipPartitions(buildRows) { (rows, ofPartition) =>
+      val relation = relations.of(ofPartition)
+      marker match {
+        case None => new PartitionRows(relation, join, rows)
+        case Some(factory) =>
+          val ofTask = factory.newMarker(relation, TaskContext.getPartitionId())
+          new MarkedPartitionRows(relation, join, rows, ofTask, role)
+      }
+    }
+  }
+
+  @transient private lazy val sample: ThetaRelation = boundMode.relation(Iterator.empty)
+
+  private def source: TaskSource = new PartitionSource(sample, id, mode.spec)
+
+  override protected def doExecute(): RDD[InternalRow] = interpreted(partitions(), source)
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = Seq(partitions())
+
+  override def supportCodegen: Boolean = task.hasCode
+
+  override def needCopyResult: Boolean = false
+
+  override protected def doProduce(ctx: CodegenContext): String = produceOwnLoop(ctx, source)
+}

@@ -1,0 +1,31 @@
+package thetajoin.ranges
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftAnti, LeftOuter}
+
+/** A full outer join as two: all left rows with their matches, and the right rows without one. */
+private[ranges] object FullInTwo {
+
+  /** @param planned what becomes of each of them */
+  def apply(join: Join)(planned: Join => LogicalPlan): Option[LogicalPlan] = join.joinType match {
+    case FullOuter =>
+      Some(of(join, planned(join.copy(joinType = LeftOuter)), planned(flipped(join))))
+    case _ => None
+  }
+
+  /** @param unmatched the right rows */
+  def of(join: Join, leftOuter: LogicalPlan, unmatched: LogicalPlan): LogicalPlan = {
+    val nulls = join.left.output.map(a => Alias(Literal(null, a.dataType), a.name)())
+    Union(Seq(leftOuter, Project(nulls ++ join.right.output, unmatched)))
+  }
+
+  private def flipped(join: Join): Join =
+    Join(
+      join.right,
+      join.left,
+      LeftAnti,
+      join.condition,
+      JoinHint(join.hint.rightHint, join.hint.leftHint)
+    )
+}

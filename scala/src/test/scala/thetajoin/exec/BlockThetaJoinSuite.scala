@@ -1,0 +1,142 @@
+package thetajoin.exec
+
+import org.apache.spark.sql.execution.{
+  CoalescedPartitionSpec,
+  PartialReducerPartitionSpec,
+  SparkPlan
+}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import thetajoin.{Settings, SharedSession}
+
+class BlockThetaJoinSuite extends AnyFunSuite with SharedSession {
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.shuffle.partitions" -> "4",
+    Settings.BroadcastMaxBytes.key -> "1b",
+    Settings.ShuffleMaxPartitionBytes.key -> "4k"
+  )
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.range(0, 900, 1, 3).selectExpr(
+      "id",
+      "CAST(IF(id % 50 = 0, NULL, id * 7919 % 1000) AS INT) AS t",
+      "id % 2 AS k",
+      "repeat('a', CAST(id % 5 AS INT)) AS s"
+    ).createOrReplaceTempView("points")
+    spark.range(0, 400, 1, 2).selectExpr(
+      "id AS no",
+      "CAST(IF(id % 70 = 0, NULL, id * 104729 % 1000) AS INT) AS lo",
+      "CAST(id * 31 % 1000 AS INT) AS hi",
+      "IF(id % 90 = 0, NULL, id % 2) AS j"
+    ).createOrReplaceTempView("spans")
+  }
+
+  private val joinTypes =
+    Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+
+  private def inBlocks(plan: SparkPlan): Seq[BlockThetaJoinExec] =
+    thetaJoins(plan).collect { case join: BlockThetaJoinExec => join }
+
+  /** The same rows with the extension on and off, joined in blocks of which there are some. */
+  private def assertInBlocks(sql: String, least: Int = 2): Seq[BlockThetaJoinExec] = {
+    def rows = spark.sql(sql).collect().map(_.toString).sorted.toSeq
+    val expected = withConf(Settings.Enabled.key -> "false")(rows)
+    val query = spark.sql(sql)
+    assert(query.collect().map(_.toString).sorted.toSeq == expected, sql)
+    val joins = inBlocks(query.queryExecution.executedPlan)
+    assert(joins.nonEmpty, query.queryExecution.executedPlan)
+    joins.foreach(join => assert(join.metrics("blocks").value >= least, join))
+    joins
+  }
+
+  test("each block meets all rows, for every join type, either side first") {
+    onEveryPath(_ =>
+      for {
+        joinType <- joinTypes
+        (left, right) <- Seq("points" -> "spans", "spans" -> "points")
+        on <- Seq("t < lo AND id < hi", "t = lo + 5 OR id = no")
+      } assertInBlocks(s"SELECT * FROM $left $joinType $right ON $on")
+    )
+  }
+
+  test("the rows of one key are more than a task should hold") {
+    withConf(Settings.ShuffleMaxPartitionBytes.key -> "500b")(onEveryPath(_ =>
+      for {
+        joinType <- joinTypes.filterNot(_ == "FULL JOIN")
+        (left, right) <- Seq("points" -> "spans", "spans" -> "points")
+      } assertInBlocks(s"SELECT * FROM $left $joinType $right ON k = j AND t < lo")
+    ))
+  }
+
+  test("rows that are all the same are cut where a task ended") {
+    val same = "(SELECT 5 AS t FROM range(0, 3000, 1, 6)) a"
+    val counted =
+      s"SELECT count(*) FROM $same JOIN (SELECT 7 AS lo FROM range(0, 3000, 1, 4)) b ON t < lo"
+    val joins = assertInBlocks(counted)
+    assert(joins.head.metrics("indexRows").value == 3000)
+  }
+
+  test("a block is as small as the setting says, by what is written") {
+    def blocks(bytes: String) = withConf(Settings.ShuffleMaxPartitionBytes.key -> bytes) {
+      assertInBlocks(
+        "SELECT count(*) FROM points JOIN spans ON t < lo"
+      ).head.metrics("blocks").value
+    }
+    assert(blocks("1m") == spark.sparkContext.defaultParallelism)
+    assert(blocks("1k") > blocks("6k"))
+  }
+
+  test("blocks are about equal, and no larger than they may be but by a part of a partition") {
+    import BlockThetaJoinExec.blocks
+    val random = new scala.util.Random(7)
+    for (_ <- 1 to 200) {
+      val written = Array.fill(1 + random.nextInt(60))(random.nextInt(100).toLong)
+      val (most, cores) = (1L + random.nextInt(400), 1 + random.nextInt(8))
+      val found = blocks(written, most, cores)((partition, bytes) =>
+        Some(Seq.tabulate(2)(PartialReducerPartitionSpec(partition, _, 2, bytes)))
+      )
+      val read = found.toSeq.flatMap {
+        case CoalescedPartitionSpec(from, until, _) =>
+          assert(until == from + 1 || written.slice(from, until).sum <= most + written.max)
+          from until until
+        case PartialReducerPartitionSpec(partition, 0, _, _) => Seq(partition)
+        case _ => Nil
+      }
+      assert(read == written.indices)
+      assert(found.length <= math.max(cores, written.sum / most + 1) + 3 * written.count(_ > most))
+    }
+    assert(blocks(Array.empty, 1, 4)((_, _) => None).isEmpty)
+    assert(blocks(Array.fill(64)(10L), 1000, 2)((_, _) => None).length == 2)
+  }
+
+  test("sides without rows, and without partitions") {
+    for {
+      joinType <- joinTypes
+      none <- Seq("id < 0", "id IS NULL")
+      empty =
+        s"(SELECT * FROM (SELECT /*+ REPARTITION(3) */ * FROM points) WHERE $none AND rand() < 2)"
+      sql <- Seq(
+        s"SELECT * FROM $empty a $joinType spans ON t < lo AND id < hi",
+        s"SELECT * FROM spans $joinType $empty a ON t < lo AND id < hi"
+      )
+    } {
+      val expected = withConf(Settings.Enabled.key -> "false")(spark.sql(sql).count())
+      assert(spark.sql(sql).count() == expected, sql)
+    }
+  }
+
+  test("an error that a pair raises counts if its row has no match") {
+    def ids(on: String) =
+      s"SELECT id FROM points WHERE t < 900 AND EXISTS (SELECT 1 FROM spans WHERE t < lo AND $on)"
+    withConf("spark.sql.ansi.enabled" -> "true") {
+      val matched = spark.sql(ids("1 div (no - 3 + id - id) >= 0"))
+      assert(matched.collect().length == spark.sql("SELECT * FROM points WHERE t < 900").count())
+      assert(inBlocks(matched.queryExecution.executedPlan).nonEmpty)
+      val raised = intercept[Exception](spark.sql(ids("1 div (no - 3 + id - id) > 5")).collect())
+      assert(raised.getMessage.contains("DIVIDE_BY_ZERO"))
+    }
+  }
+}

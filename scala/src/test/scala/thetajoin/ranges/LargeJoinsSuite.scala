@@ -1,0 +1,142 @@
+package thetajoin.ranges
+
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import thetajoin.exec.BlockThetaJoinExec
+import thetajoin.{Settings, SharedSession}
+
+class LargeJoinsSuite extends AnyFunSuite with SharedSession {
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.autoBroadcastJoinThreshold" -> "1b",
+    "spark.sql.shuffle.partitions" -> "4",
+    Settings.BroadcastMaxBytes.key -> "2k"
+  )
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.range(0, 3000, 1, 3).selectExpr(
+      "id",
+      "CAST(IF(id % 50 = 0, NULL, id * 7919 % 10000) AS INT) AS t",
+      "CAST(id * 31 % 977 AS DOUBLE) AS u",
+      "concat('s', id % 100) AS s"
+    ).createOrReplaceTempView("points")
+    spark.range(0, 900, 1, 2).selectExpr(
+      "id AS no",
+      "CAST(IF(id % 70 = 0, NULL, 9000 + id * 104729 % 3000) AS INT) AS lo",
+      "IF(id % 80 = 0, CAST('NaN' AS DOUBLE), CAST(id * 37 % 999 AS DOUBLE)) AS w",
+      "concat('s', id % 90) AS r"
+    ).createOrReplaceTempView("spans")
+  }
+
+  private val preserving = Seq("LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+
+  private def assertSameRows(sql: String): SparkPlan = {
+    def rows = spark.sql(sql).collect().map(_.toString).sorted.toSeq
+    val expected = withConf(Settings.Enabled.key -> "false")(rows)
+    val query = spark.sql(sql)
+    assert(query.collect().map(_.toString).sorted.toSeq == expected, sql)
+    assert(expected.nonEmpty, sql)
+    query.queryExecution.executedPlan
+  }
+
+  private def blockJoins(plan: SparkPlan): Seq[BlockThetaJoinExec] =
+    thetaJoins(plan).collect { case join: BlockThetaJoinExec => join }
+
+  test("EXISTS of one comparison reads the right side for one value") {
+    onEveryPath { _ =>
+      for {
+        test <- Seq("EXISTS", "NOT EXISTS", "id < 9 OR EXISTS")
+        on <-
+          Seq("t >= lo", "t > lo AND no < 30", "u > w AND no > 5", "s > r AND id % 2 = 0", "u < w")
+      } {
+        val plan =
+          assertSameRows(s"SELECT id FROM points WHERE $test (SELECT 1 FROM spans WHERE $on)")
+        assert(broadcastJoins(plan).map(_.metrics("indexRows").value).forall(_ <= 1), plan)
+        assert(broadcastJoins(plan).nonEmpty, plan)
+      }
+    }
+  }
+
+  test("EXISTS of one comparison with a side without rows") {
+    for (
+      test <- Seq("EXISTS", "NOT EXISTS"); sides <- Seq("points" -> "spans", "spans" -> "points")
+    ) {
+      val sql = s"SELECT count(*) FROM ${sides._1} l WHERE $test " +
+        s"(SELECT 1 FROM (SELECT * FROM ${sides._2} WHERE rand() > 2) r WHERE t < lo)"
+      assertSameRows(sql)
+    }
+  }
+
+  test("EXISTS of two comparisons is joined with the rows that none beats, once these are counted") {
+    for (
+      test <- Seq("EXISTS", "NOT EXISTS");
+      on <- Seq("t >= lo AND u < w", "t < lo AND u > w AND no % 3 = 1")
+    ) {
+      val sql = s"SELECT id FROM points WHERE $test (SELECT 1 FROM spans WHERE $on)"
+      onEveryPath(_ => assertSameRows(sql))
+      val plan = assertSameRows(sql)
+      assert(collect(plan) { case read: AQEShuffleReadExec => read }.size == 1)
+      assert(broadcastJoins(plan).map(_.mode.accelerator) == Seq("interval"))
+      assert(broadcastJoins(plan).head.metrics("indexRows").value < 150)
+      assert(collect(plan) { case s: ShuffleExchangeLike =>
+        s.metrics("shuffleRecordsWritten").value
+      }.sum < 200)
+    }
+  }
+
+  test("rows that have no match by the extremes of the other side are left out ahead of blocks") {
+    onEveryPath { _ =>
+      for (on <- Seq("t > lo", "t + 7 > lo + no", "t > lo AND s <> r")) {
+        val plan = assertSameRows(s"SELECT * FROM points JOIN spans ON $on")
+        assert(blockJoins(plan).map(_.metrics("indexRows").value < 900) == Seq(true), plan)
+        assert(collect(plan) { case s: ShuffleExchangeLike => s }.isEmpty)
+      }
+      for (joinType <- preserving; on <- Seq("t > lo", "s > r AND t > 9700")) {
+        val plan = assertSameRows(s"SELECT id, no FROM points $joinType spans ON $on AND no < 40")
+        assert(blockJoins(plan).size == (if (joinType == "FULL JOIN") 2 else 1), plan)
+      }
+    }
+  }
+
+  test("a value that can't be computed leaves no row out") {
+    val far = "(SELECT no, IF(no = 7, 2147483647, lo) AS lo FROM spans) far"
+    for (sql <- Seq(s"points JOIN $far ON t > lo + 5", s"points LEFT JOIN $far ON t > lo + 5")) {
+      withConf("spark.sql.ansi.enabled" -> "false")(assertSameRows(s"SELECT * FROM $sql"))
+      withConf("spark.sql.ansi.enabled" -> "true") {
+        val raised = intercept[Exception](spark.sql(s"SELECT * FROM $sql").collect())
+        assert(raised.getMessage.contains("ARITHMETIC_OVERFLOW"))
+      }
+    }
+  }
+
+  test("left as they are: small sides, hints, and joins that are rewritten already") {
+    val exists = "SELECT id FROM points WHERE EXISTS (SELECT 1 FROM spans WHERE t >= lo)"
+    def logical(sql: String) = spark.sql(sql).queryExecution.optimizedPlan
+    assert(logical(exists).toString.contains("AS extreme"))
+    withConf(Settings.BroadcastMaxBytes.key -> "1m")(
+      assert(!logical(exists).toString.contains("AS extreme"))
+    )
+    for (
+      sql <- Seq(
+        "SELECT /*+ BROADCAST(spans) */ * FROM points JOIN spans ON t > lo",
+        "SELECT * FROM points JOIN spans ON t = lo AND id > no"
+      )
+    ) assert(!logical(sql).toString.contains("extremes"))
+    for (
+      sql <- Seq(
+        exists,
+        "SELECT id FROM points WHERE EXISTS (SELECT 1 FROM spans WHERE t >= lo AND u < w)",
+        "SELECT * FROM points JOIN spans ON t > lo",
+        "SELECT * FROM points FULL JOIN spans ON t > lo",
+        "SELECT * FROM points LEFT JOIN spans ON t > lo AND t < lo + 5"
+      )
+    ) {
+      val once = logical(sql)
+      assert(LargeJoins(once).fastEquals(once), once)
+    }
+  }
+}
