@@ -2,7 +2,7 @@ package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateFunction, Max, Min}
-import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 import org.apache.spark.sql.catalyst.plans.logical._
 
@@ -26,16 +26,20 @@ private[ranges] object ExistsByFew {
     case LeftExistence(_) =>
       val shape =
         ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
-      val (oneSided, paired) = shape.conjuncts.partition(_.isInstanceOf[OneSided])
-      val compared = paired.collect { case c: Comparison if isPlain(c) => c }
-      val (ofLeft, ofRight) =
-        oneSided.collect { case one: OneSided => one }.partition(_.side == BuildLeft)
-      lazy val rows = ofRight.map(_.source).foldLeft(join.right)((rows, c) => Filter(c, rows))
+      val (ofRight, others) = shape.conjuncts.partition {
+        case OneSided(_, side) => side == BuildRight
+        case _ => false
+      }
+      def rows = ofRight.map(_.source).foldLeft(join.right)((rows, c) => Filter(c, rows))
+      val compared = others.filterNot(_.source.references.subsetOf(join.left.outputSet)) match {
+        case conjuncts if conjuncts.forall(isPlain) => conjuncts.collect { case c: Comparison => c }
+        case _ => Nil
+      }
       compared match {
-        case Seq(one) if paired.size == 1 => Some(byExtreme(join, one, ofLeft.map(_.source), rows))
-        case Seq(one, other)
-            if paired.size == 2 && compared.forall(areNumbers) && !isPointInInterval(one, other) =>
-          Some(LargeJoins.done(join.copy(right = undominated(rows, Seq(one, other).map(goodness)))))
+        case Seq(one) => Some(byExtreme(join, others, one, rows))
+        case Seq(one, other) if compared.forall(areNumbers) && !isPointInInterval(one, other) =>
+          val values = compared.map(goodness)
+          Some(LargeJoins.done(join.copy(right = undominated(rows, values))))
         case _ => None
       }
     case _ => None
@@ -43,26 +47,28 @@ private[ranges] object ExistsByFew {
 
   private def byExtreme(
       join: Join,
+      conjuncts: Seq[Conjunct],
       compared: Comparison,
-      ofLeft: Seq[Expression],
       rows: LogicalPlan
   ): LogicalPlan = {
     val value = Alias(compared.right, "value")()
     val extreme = Alias(best(compared)(value.toAttribute).toAggregateExpression(), "extreme")()
     val one = Aggregate(Nil, Seq(extreme), Project(Seq(value), rows))
-    val condition = compared.operator.of(compared.left, extreme.toAttribute)
     // No pair, and no error of one, where there is no right value.
     val some = Filter(IsNotNull(extreme.toAttribute), one)
-    join.copy(right = some, condition = Some((ofLeft :+ condition).reduceLeft(And(_, _))))
+    val condition = conjuncts.map { conjunct =>
+      if (conjunct eq compared) compared.operator.of(compared.left, extreme.toAttribute)
+      else conjunct.source
+    }
+    join.copy(right = some, condition = condition.reduceOption(And(_, _)))
   }
 
   /** Whether it is the conjunct itself, and whether it is known of a right row what it asks of a left one. */
-  private def isPlain(compared: Comparison): Boolean =
-    Safety.cannotFail(compared.right) && (compared.source match {
-      case BinaryComparison(one, other) =>
-        Seq(one -> other, other -> one).contains(compared.left -> compared.right)
-      case _ => false
-    })
+  private def isPlain(conjunct: Conjunct): Boolean = conjunct match {
+    case Comparison(BinaryComparison(one, other), left, _, right, _) =>
+      Safety.cannotFail(right) && Seq(one -> other, other -> one).contains(left -> right)
+    case _ => false
+  }
 
   private def best(compared: Comparison): Expression => AggregateFunction =
     if (isAscending(compared)) Max(_) else Min(_)

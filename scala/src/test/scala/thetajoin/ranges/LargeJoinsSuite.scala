@@ -51,7 +51,13 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
       for {
         test <- Seq("EXISTS", "NOT EXISTS", "id < 9 OR EXISTS")
         on <-
-          Seq("t >= lo", "t > lo AND no < 30", "u > w AND no > 5", "s > r AND id % 2 = 0", "u < w")
+          Seq(
+            "t >= lo",
+            "t > lo AND no < 30",
+            "u > w AND no > 5",
+            "s > r AND id % 2 = 0",
+            "u < w AND no BETWEEN 1 AND 9"
+          )
       } {
         val plan =
           assertSameRows(s"SELECT id FROM points WHERE $test (SELECT 1 FROM spans WHERE $on)")
