@@ -363,13 +363,16 @@ def between_sides(
 HINTS = ("/*+ BROADCAST(l) */ ", "/*+ BROADCAST(r) */ ")
 # Spark's limit of a broadcast: as it is, one that no table is below, and one that some tables are below.
 BROADCASTS = ("10m", "1b", "300b")
+BROADCAST_MAX = "spark.thetajoin.broadcast.maxBytes"
+PARTITION_MAX = "spark.thetajoin.shuffle.maxPartitionBytes"
 
 
 @dataclass(frozen=True)
 class Query:
     """One join with what stands around it.
 
-    `members` are the columns of IN, `broadcast` is Spark's limit of a broadcast, and if `large` no side is below our own.
+    `members` are the columns of IN, `broadcast` is Spark's limit of a broadcast. No side is below our own if `block` is set, the most bytes that a
+    task is given of a side.
     """
 
     join: str
@@ -381,17 +384,12 @@ class Query:
     ansi: bool
     members: str
     broadcast: str
-    large: bool
+    block: str
 
     @property
     def reads_files(self) -> bool:
         """Whether a side is read from a table of files, `l_file` or `r_file`."""
         return SOURCES[-1] in self.sources
-
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether both sides are files or literals, so that they may be read again."""
-        return set(self.sources) <= {SOURCES[0], SOURCES[-1]}
 
     @property
     def indexed(self) -> bool:
@@ -434,7 +432,7 @@ class Query:
     def settings(self) -> dict[str, str]:
         ansi = str(self.ansi).lower()
         settings = {**MATRIX[self.config], ANSI: ansi, BROADCAST_LIMIT: self.broadcast}
-        return settings | {"spark.thetajoin.broadcast.maxBytes": "1"} if self.large else settings
+        return settings | ({BROADCAST_MAX: "1", PARTITION_MAX: self.block} if self.block else {})
 
     @property
     def _apart(self) -> bool:
@@ -480,8 +478,9 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     join = draw(st.sampled_from(JOINS))
     pairs = between_sides(families, l, r, equal=1 if join in JOINS[:4] else 2)
     pair = st.one_of(*pairs, residuals())
-    large = families[0] is families[1] and draw(st.sampled_from((False, False, True)))
-    first = ranges(families[0], l, r) if large else st.one_of(*pairs, alternatives(pair))
+    block = draw(st.sampled_from(("", "", "128m", "100b")))
+    by_range = bool(block) and families[0] is families[1] and draw(st.booleans())
+    first = ranges(families[0], l, r) if by_range else st.one_of(*pairs, alternatives(pair))
     conjuncts = [draw(first)]
     conjuncts += draw(st.lists(st.one_of(pair, one_sided(), alternatives(pair)), max_size=3))
     if draw(st.integers(0, 19)) == 19:
@@ -494,12 +493,12 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     return Query(
         join,
         tuple(conjuncts),
-        "" if large else draw(st.sampled_from(("", *HINTS))),
+        "" if block else draw(st.sampled_from(("", *HINTS))),
         draw(st.sampled_from(("ids", "sums", "payload"))),
         draw(st.tuples(*[st.sampled_from((SOURCES[0],) * 7 + SOURCES[1:])] * 2)),
         draw(st.sampled_from(("codegen-aqe", "interpreted-aqe", "codegen", "interpreted"))),
         draw(st.booleans()),
         draw(st.sampled_from(("n", "nx", "xy", "nxy"))),
         draw(st.sampled_from((*BROADCASTS[:1] * 2, *BROADCASTS))),
-        large,
+        block,
     )

@@ -34,11 +34,12 @@ class TwoTables(Comparison[Query]):
     def plan(self, query: Query, off: Outcome, on: Outcome) -> str | None:
         """Where Spark alone has a nested loop, there must be an accelerator; an index where one serves."""
         ids = {node.accelerator for node in on.nodes}
-        if query.large:
+        if query.block:
             self.covered["by ranges"] += "range_of(" in on.plan
-            must = query.ranged and query.is_repeatable and nested_loop(off.plan)
-            lacks = must and (not ids or nested_loop(on.plan))
-            return f"not joined by ranges:\n{on.plan}" if lacks else None
+            self.covered["in blocks"] += "BlockThetaJoin" in on.plan
+            self.covered["by few"] += "undominated(" in on.plan or " extreme#" in on.plan
+            lacks = nested_loop(off.plan) and (not ids or nested_loop(on.plan))
+            return f"a large join is not ours:\n{on.plan}" if lacks else None
         loop = nested_loop(off.plan)
         others = {"containment", "wildcard", "anyof"}
         if loop and (

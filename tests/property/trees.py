@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 
 from differential import ANSI, BROADCAST_LIMIT, MATRIX
 from hypothesis import strategies as st
-from queries import Condition, alternatives, between_sides, one_sided, residuals
+from queries import (
+    BROADCAST_MAX,
+    PARTITION_MAX,
+    Condition,
+    alternatives,
+    between_sides,
+    one_sided,
+    residuals,
+)
 from values import FLOATS, Family, Table
 
 COLUMNS = ("id", "x", "y", "n")
@@ -36,13 +44,12 @@ WINDOWS = (
 MOST_ROWS = {2: 40, 3: 18, 4: 9, 5: 6}  # of a table, by the number of tables that may meet
 
 ANY_SIZE = "1024t"
-BROADCAST_MAX = "spark.thetajoin.broadcast.maxBytes"
 # The first value of each is the default, or what the test of two tables has.
 SETTINGS = {
     ANSI: ("true", "false"),
     BROADCAST_LIMIT: ("10m", "-1", "300b"),
     BROADCAST_MAX: (ANY_SIZE, ANY_SIZE, "256m", "200b"),
-    "spark.thetajoin.shuffle.maxPartitionBytes": ("128m", "100b", "0"),
+    PARTITION_MAX: ("128m", "100b", "0"),
     "spark.sql.exchange.reuse": ("true", "false"),
     "spark.sql.shuffle.partitions": ("2", "1", "3", "4", "5"),
     "spark.sql.adaptive.coalescePartitions.enabled": ("true", "false"),
@@ -104,8 +111,8 @@ class TreeQuery:
 
     @property
     def any_size(self) -> bool:
-        """Whether inner joins may broadcast whatever their estimated size is."""
-        return self.settings[BROADCAST_MAX] == ANY_SIZE
+        """Whether inner joins are ours whatever their estimated size is."""
+        return self.settings[BROADCAST_MAX] == ANY_SIZE or self.settings[PARTITION_MAX] != "0"
 
 
 class Trees:

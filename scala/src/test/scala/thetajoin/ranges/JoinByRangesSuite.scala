@@ -51,19 +51,15 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
 
   /** The same rows with the extension on and off, some of which are within a range. */
   private def assertByRanges(sql: String): SparkPlan = {
-    val plan = assertSameRows(sql)
+    val plan = assertSomeRows(sql)
     assert(shuffled(plan).nonEmpty && shuffled(plan).forall(_.leftKeys.size == 1), plan)
     assert(shuffled(plan).exists(_.metrics("indexRows").value > 0), plan)
     plan
   }
 
-  private def assertSameRows(sql: String): SparkPlan = {
-    def rows = spark.sql(sql).collect().map(_.toString).sorted.toSeq
-    val expected = withConf(Settings.Enabled.key -> "false")(rows)
-    val query = spark.sql(sql)
-    assert(query.collect().map(_.toString).sorted.toSeq == expected, sql)
-    assert(expected.nonEmpty, sql)
-    query.queryExecution.executedPlan
+  private def assertSomeRows(sql: String): SparkPlan = {
+    assert(hasRows(sql), sql)
+    assertSameRows(sql)
   }
 
   test("points and intervals, of any join type, either side first") {
@@ -138,7 +134,7 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
         joinType <- joinTypes
         (l, r) <- Seq(noPoint -> "spans", "points" -> noSpan, noSpan -> "points", noPoint -> noSpan)
       } {
-        val plan = assertSameRows(query(joinType, l, r).replaceFirst("\\*", "count(*)"))
+        val plan = assertSomeRows(query(joinType, l, r).replaceFirst("\\*", "count(*)"))
         assert(bounds(plan).nonEmpty)
       }
     )
@@ -146,7 +142,7 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
 
   test("without locality the intervals are broadcast, as if they were small") {
     for (joinType <- joinTypes.take(1); (l, r) <- sides) {
-      val plan = assertSameRows(query(joinType, l, r, "t BETWEEN lo - 5000 AND hi + 5000"))
+      val plan = assertSomeRows(query(joinType, l, r, "t BETWEEN lo - 5000 AND hi + 5000"))
       assert(bounds(plan).forall(_.metrics("bounds").value == 0))
       assert(broadcastJoins(plan).nonEmpty)
     }

@@ -34,13 +34,9 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
 
   private val preserving = Seq("LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
-  private def assertSameRows(sql: String): SparkPlan = {
-    def rows = spark.sql(sql).collect().map(_.toString).sorted.toSeq
-    val expected = withConf(Settings.Enabled.key -> "false")(rows)
-    val query = spark.sql(sql)
-    assert(query.collect().map(_.toString).sorted.toSeq == expected, sql)
-    assert(expected.nonEmpty, sql)
-    query.queryExecution.executedPlan
+  private def assertSomeRows(sql: String): SparkPlan = {
+    assert(hasRows(sql), sql)
+    assertSameRows(sql)
   }
 
   private def blockJoins(plan: SparkPlan): Seq[BlockThetaJoinExec] =
@@ -60,7 +56,7 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
           )
       } {
         val plan =
-          assertSameRows(s"SELECT id FROM points WHERE $test (SELECT 1 FROM spans WHERE $on)")
+          assertSomeRows(s"SELECT id FROM points WHERE $test (SELECT 1 FROM spans WHERE $on)")
         assert(broadcastJoins(plan).map(_.metrics("indexRows").value).forall(_ <= 1), plan)
         assert(broadcastJoins(plan).nonEmpty, plan)
       }
@@ -83,7 +79,7 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
       on <- Seq("t >= lo AND u < w", "t < lo AND u > w AND no % 3 = 1")
     ) {
       val sql = s"SELECT id FROM points WHERE $test (SELECT 1 FROM spans WHERE $on)"
-      onEveryPath(_ => assertSameRows(sql))
+      onEveryPath(_ => assertSomeRows(sql))
       val plan = assertSameRows(sql)
       assert(collect(plan) { case read: AQEShuffleReadExec => read }.size == 1)
       assert(broadcastJoins(plan).map(_.mode.accelerator) == Seq("interval"))
@@ -97,12 +93,12 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
   test("rows that have no match by the extremes of the other side are left out ahead of blocks") {
     onEveryPath { _ =>
       for (on <- Seq("t > lo", "t + 7 > lo + no", "t > lo AND s <> r")) {
-        val plan = assertSameRows(s"SELECT * FROM points JOIN spans ON $on")
+        val plan = assertSomeRows(s"SELECT * FROM points JOIN spans ON $on")
         assert(blockJoins(plan).map(_.metrics("indexRows").value < 900) == Seq(true), plan)
         assert(collect(plan) { case s: ShuffleExchangeLike => s }.isEmpty)
       }
       for (joinType <- preserving; on <- Seq("t > lo", "s > r AND t > 9700")) {
-        val plan = assertSameRows(s"SELECT id, no FROM points $joinType spans ON $on AND no < 40")
+        val plan = assertSomeRows(s"SELECT id, no FROM points $joinType spans ON $on AND no < 40")
         assert(blockJoins(plan).size == (if (joinType == "FULL JOIN") 2 else 1), plan)
       }
     }
@@ -111,7 +107,7 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
   test("a value that can't be computed leaves no row out") {
     val far = "(SELECT no, IF(no = 7, 2147483647, lo) AS lo FROM spans) far"
     for (sql <- Seq(s"points JOIN $far ON t > lo + 5", s"points LEFT JOIN $far ON t > lo + 5")) {
-      withConf("spark.sql.ansi.enabled" -> "false")(assertSameRows(s"SELECT * FROM $sql"))
+      withConf("spark.sql.ansi.enabled" -> "false")(assertSomeRows(s"SELECT * FROM $sql"))
       withConf("spark.sql.ansi.enabled" -> "true") {
         val raised = intercept[Exception](spark.sql(s"SELECT * FROM $sql").collect())
         assert(raised.getMessage.contains("ARITHMETIC_OVERFLOW"))
