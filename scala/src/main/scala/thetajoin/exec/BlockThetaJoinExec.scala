@@ -1,26 +1,27 @@
 package thetajoin.exec
 
+import org.apache.spark.ShuffleDependency
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.execution.adaptive.ShufflePartitionsUtil
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.{
+  AQEShuffleReadExec,
+  ShufflePartitionsUtil,
+  ShuffleQueryStageExec
+}
+import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.metric.{
   SQLMetric,
   SQLMetrics,
   SQLShuffleReadMetricsReporter
 }
-import org.apache.spark.sql.execution.{
-  CoalescedPartitionSpec,
-  PartialReducerPartitionSpec,
-  ShufflePartitionSpec,
-  ShuffledRowRDD,
-  SparkPlan
-}
 
 import thetajoin.driver.JoinMetrics
+import thetajoin.planner.StableColumns
 import thetajoin.relation.ThetaBroadcastMode
 
 /**
@@ -28,8 +29,8 @@ import thetajoin.relation.ThetaBroadcastMode
  * keys. It is for two large sides that no keys bring together, or of which one key has more rows than a task can hold. If a side is preserved it is the
  * build side: whether a row has a match is then known in the task that has its block.
  *
- * Both sides are written to a shuffle, the build side ahead of the join: blocks are made by what was written. Which block a row is in depends on the row
- * alone, or on the task that wrote it, so that tasks may be run again.
+ * Both sides are in a shuffle, one of Spark's or one of this node. Blocks are made of what was written, before any task of the join starts. Which one a row is in depends
+ * on its values alone, or on the task that wrote it, so that tasks may be run again.
  *
  * @param leftKeys equal keys by which both sides are partitioned, if there are some
  * @param condition the whole condition as Spark wrote it
@@ -73,45 +74,83 @@ final case class BlockThetaJoinExec(
     ))
 
   override protected def sides(): (RDD[InternalRow], RDD[InternalRow]) = {
-    val (probeEqui, buildEqui) =
-      if (buildSide == BuildLeft) (rightKeys, leftKeys) else (leftKeys, rightKeys)
-    val rowBytes = sparkContext.longAccumulator
-    val cores = sparkContext.defaultParallelism
-    val partitions = math.max(conf.numShufflePartitions, cores * PartitionsPerBlock)
-    val built = write(build, buildEqui, partitions)(row => rowBytes.add(row.getSizeInBytes.toLong))
-    val written = RowShuffle.run(built).getOrElse(Array.empty[Long])
-    // What is written is compressed.
-    val most = blockBytes.toDouble * written.sum / math.max(rowBytes.value.toLong, 1L)
-    val shuffle = RowShuffle.dependency(built).shuffleId
-    val ofBuild = blocks(written, math.max(most.toLong, 1L), cores)(
-      ShufflePartitionsUtil.createSkewPartitionSpecs(shuffle, _, _)
-    )
-    longMetric(Blocks).set(ofBuild.length)
-    val read = write(probe, probeEqui, if (probeEqui.isEmpty) 1 else partitions)(_ => ())
-    val ofProbe = ofBuild.map(block => if (probeEqui.isEmpty) All else whole(block))
-    (rows(read, ofProbe), rows(built, ofBuild))
+    val (ofProbe, ofBuild) = written()
+    val meetings = pairs(ofProbe, ofBuild)
+    (ofProbe.rows(meetings.map(_._1)), ofBuild.rows(meetings.map(_._2)))
   }
 
-  private def write(side: SparkPlan, keys: Seq[Expression], partitions: Int)(
-      count: UnsafeRow => Unit
-  ): RowShuffle.Written = {
-    val output = side.output
-    val partitionOf: () => UnsafeRow => Int =
-      if (partitions == 1) () => _ => 0
-      else if (keys.isEmpty) () => row => row.hashCode
-      else {
-        val number = HashPartitioning(keys, partitions).partitionIdExpression
-        () => {
-          val ofKeys = UnsafeProjection.create(Seq(number), output)
-          row => ofKeys(row).getInt(0)
-        }
+  // ---- What was written -------------------------------------------------------------------------
+
+  /** Probe side and build side. */
+  private def written(): (Written, Written) = {
+    val (probeEqui, buildEqui) =
+      if (buildSide == BuildLeft) (rightKeys, leftKeys) else (leftKeys, rightKeys)
+    val (ofProbe, ofBuild) =
+      (exchanged(probe), exchanged(build))
+    def isBy(exchanged: Exchanged, keys: Seq[Expression]) =
+      exchanged.partitioning match {
+        case HashPartitioning(by, _) =>
+          by.size == keys.size && by.zip(keys).forall { case (a, b) => a.semanticEquals(b) }
+        case _ => false
       }
-    RowShuffle.write(side.execute(), output.map(_.dataType), partitions) { () =>
-      val find = partitionOf()
+    def isArranged = (ofProbe ++ ofBuild).map(_.partitioning.numPartitions).toSeq match {
+      case Seq(one, other) =>
+        one == other && ofProbe.exists(isBy(_, probeEqui)) && ofBuild.exists(isBy(_, buildEqui))
+      case _ => false
+    }
+    if (leftKeys.isEmpty)
+      (
+        ofProbe.fold(write(probe, StableColumns(probe.output)))(new Written(_)),
+        ofBuild.fold(write(build, StableColumns(build.output)))(new Written(_))
+      )
+    else if (isArranged) (new Written(ofProbe.get), new Written(ofBuild.get))
+    else (write(probe, probeEqui), write(build, buildEqui))
+  }
+
+  private def write(side: SparkPlan, by: Seq[Expression]): Written = {
+    val partitions =
+      math.max(conf.numShufflePartitions, sparkContext.defaultParallelism * PartitionsPerBlock)
+    val number = HashPartitioning(by, partitions).partitionIdExpression
+    val (output, rowBytes) = (side.output, sparkContext.longAccumulator)
+    val shuffle = RowShuffle.write(side.execute(), output.map(_.dataType), partitions) { () =>
+      val ofKeys = UnsafeProjection.create(Seq(number), output)
       row => {
-        count(row)
-        find(row)
+        rowBytes.add(row.getSizeInBytes.toLong)
+        ofKeys(row).getInt(0)
       }
+    }
+    new Written(RowShuffle.dependency(shuffle), rowBytes.value)
+  }
+
+  // ---- Which blocks meet which rows -------------------------------------------------------------
+
+  /** What each task reads of the probe side and of the build side. */
+  private def pairs(
+      ofProbe: Written,
+      ofBuild: Written
+  ): Array[(ShufflePartitionSpec, ShufflePartitionSpec)] = {
+    val cores = sparkContext.defaultParallelism
+    // Probe rows of a block may go to several tasks if no build row has to be seen beside all of them.
+    val mayCut = !task.role.needsMatchedBuildRows
+    val built = ofBuild.blocks(ofBuild.written(blockBytes), if (mayCut) 1 else cores)
+    longMetric(Blocks).set(built.length)
+    SQLMetrics.postDriverMetricUpdates(
+      sparkContext,
+      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
+      Seq(longMetric(Blocks))
+    )
+    if (leftKeys.nonEmpty)
+      for {
+        block <- built
+        rows <- if (mayCut) ofProbe.cut(whole(block), ofProbe.written(blockBytes) * ProbeBlocks)
+        else Seq(whole(block))
+      } yield (rows, block)
+    else {
+      val parts = if (mayCut && built.nonEmpty) (cores + built.length - 1) / built.length else 1
+      val probed =
+        if (parts > 1) ofProbe.blocks(Long.MaxValue, parts)
+        else Array[ShufflePartitionSpec](CoalescedPartitionSpec(0, ofProbe.partitions))
+      for (block <- built; rows <- probed) yield (rows, block)
     }
   }
 
@@ -127,30 +166,99 @@ final case class BlockThetaJoinExec(
 private object BlockThetaJoinExec {
   val Blocks = "blocks"
 
-  /** Of a shuffle to one partition. */
-  private val All = CoalescedPartitionSpec(0, 1)
-
-  /** All rows of the partitions that a block has rows of. */
-  private def whole(block: ShufflePartitionSpec): ShufflePartitionSpec = block match {
-    case PartialReducerPartitionSpec(partition, _, _, _) =>
-      CoalescedPartitionSpec(partition, partition + 1)
-    case other => other
-  }
-
   /** A partition is a part of a block, so that blocks are about equal. */
   private val PartitionsPerBlock = 16
 
+  /** A task is given so many times the bytes of a block of probe rows, if these may be cut. */
+  private val ProbeBlocks = 4
+
   /**
-   * Neighbouring partitions together, in as many blocks as there are cores or, if these would have more than `most` bytes, in more. A partition that has
-   * more by itself is cut.
+   * Rows in a shuffle.
+   *
+   * @param known the bytes of each partition, if all are written
+   */
+  private final class Written(
+      dependency: ShuffleDependency[Int, InternalRow, InternalRow],
+      rowBytes: => Long,
+      known: Option[Array[Long]] = None
+  ) {
+    def this(exchanged: Exchanged) =
+      this(
+        exchanged.exchange.shuffleDependency,
+        exchanged.exchange.metrics("dataSize").value,
+        exchanged.written
+      )
+
+    private lazy val sizes: Array[Long] =
+      known.orElse(RowShuffle.run(dependency)).getOrElse(Array.empty)
+
+    def partitions: Int = dependency.partitioner.numPartitions
+
+    /** What so many bytes of rows take where they are written, compressed. */
+    def written(bytes: Long): Long = {
+      val ofAll = sizes.sum
+      math.max((bytes.toDouble * ofAll / math.max(rowBytes, 1L)).toLong, 1L)
+    }
+
+    def blocks(most: Long, least: Int): Array[ShufflePartitionSpec] =
+      BlockThetaJoinExec.blocks(sizes, most, least)(partsOf)
+
+    /** The rows of a single partition in several parts, if they are many. */
+    def cut(rows: CoalescedPartitionSpec, most: Long): Seq[ShufflePartitionSpec] = {
+      val isLarge = rows.endReducerIndex == rows.startReducerIndex + 1 &&
+        sizes.lift(rows.startReducerIndex).exists(_ > most)
+      (if (isLarge) partsOf(rows.startReducerIndex, most) else None).getOrElse(Seq(rows))
+    }
+
+    private def partsOf(partition: Int, bytes: Long): Option[Seq[ShufflePartitionSpec]] =
+      ShufflePartitionsUtil.createSkewPartitionSpecs(dependency.shuffleId, partition, bytes)
+
+    def rows(read: Array[ShufflePartitionSpec]): RDD[InternalRow] = {
+      val metrics =
+        SQLShuffleReadMetricsReporter.createShuffleReadMetrics(dependency.rdd.sparkContext)
+      new ShuffledRowRDD(dependency, metrics, read)
+    }
+  }
+
+  /** A shuffle of Spark's, and the bytes of each partition if adaptive execution has run it. */
+  private final case class Exchanged(
+      exchange: ShuffleExchangeExec,
+      written: Option[Array[Long]] = None
+  ) {
+    def partitioning: Partitioning = exchange.outputPartitioning
+  }
+
+  /** What a side is read from, if it is that. */
+  private def exchanged(side: SparkPlan): Option[Exchanged] = side match {
+    case exchange: ShuffleExchangeExec => Some(Exchanged(exchange))
+    case ReusedExchangeExec(_, exchange: ShuffleExchangeExec) => Some(Exchanged(exchange))
+    case stage: ShuffleQueryStageExec =>
+      exchanged(stage.plan).map(_.copy(written = stage.mapStats.map(_.bytesByPartitionId)))
+    case InputAdapter(below) => exchanged(below)
+    case read: AQEShuffleReadExec => exchanged(read.child)
+    case _ => None
+  }
+
+  /** All rows of the partitions that a block has rows of. */
+  private def whole(block: ShufflePartitionSpec): CoalescedPartitionSpec = block match {
+    case PartialReducerPartitionSpec(partition, _, _, _) =>
+      CoalescedPartitionSpec(partition, partition + 1)
+    case several: CoalescedPartitionSpec =>
+      CoalescedPartitionSpec(several.startReducerIndex, several.endReducerIndex)
+    case other => throw new IllegalStateException(s"a block can't be $other")
+  }
+
+  /**
+   * Neighbouring partitions together, in `least` blocks or, if these would have more than `most` bytes, in more. A partition that has more by
+   * itself is cut.
    *
    * @param written the bytes of each partition
    * @param cut a partition into parts of about so many bytes, if that can be done
    */
-  def blocks(written: Array[Long], most: Long, cores: Int)(
+  def blocks(written: Array[Long], most: Long, least: Int)(
       cut: (Int, Long) => Option[Seq[ShufflePartitionSpec]]
   ): Array[ShufflePartitionSpec] = {
-    val count = math.max(cores.toLong, (written.sum + most - 1) / most)
+    val count = math.max(least.toLong, math.ceil(written.sum.toDouble / most).toLong)
     val size = math.max(written.sum.toDouble / count, 1.0)
     val found = Array.newBuilder[ShufflePartitionSpec]
     var (first, open, before) = (0, -1L, 0L)
@@ -172,13 +280,5 @@ private object BlockThetaJoinExec {
     }
     endAt(written.length)
     found.result()
-  }
-
-  private def rows(
-      shuffle: RowShuffle.Written,
-      read: Array[ShufflePartitionSpec]
-  ): RDD[InternalRow] = {
-    val metrics = SQLShuffleReadMetricsReporter.createShuffleReadMetrics(shuffle.sparkContext)
-    new ShuffledRowRDD(RowShuffle.dependency(shuffle), metrics, read)
   }
 }

@@ -60,7 +60,7 @@ final case class KeyShuffleExec(mode: ThetaBroadcastMode, partitions: Int, child
       expressions.map(_.dataType),
       math.max(partitions, cores)
     )(() => key => key.hashCode)
-    RowShuffle.run(shuffle)
+    RowShuffle.run(RowShuffle.dependency(shuffle))
     new ShuffledKeys(RowShuffle.rowsOf(shuffle), keyRows.getNumPartitions, size.value, ofChild)
   }
 

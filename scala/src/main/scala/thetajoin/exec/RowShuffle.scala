@@ -45,11 +45,10 @@ private[exec] object RowShuffle {
   }
 
   /** Has it written, and says how many bytes each partition takes; nothing if no task writes any. */
-  def run(shuffle: Written): Option[Array[Long]] = {
-    val written = dependency(shuffle)
+  def run(written: ShuffleDependency[Int, InternalRow, InternalRow]): Option[Array[Long]] =
     if (written.rdd.getNumPartitions == 0) None
     else {
-      val job = Shuffles.write(shuffle.sparkContext, written)
+      val job = Shuffles.write(written.rdd.sparkContext, written)
       try Some(Await.result(job, Duration.Inf).bytesByPartitionId)
       catch {
         case e: InterruptedException =>
@@ -57,7 +56,6 @@ private[exec] object RowShuffle {
           throw e
       }
     }
-  }
 
   /** As a reader of rows sees it. */
   def dependency(shuffle: Written): ShuffleDependency[Int, InternalRow, InternalRow] =

@@ -33,8 +33,10 @@ private[exec] object SkewedPartitions {
     val splits = conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.SKEW_JOIN_ENABLED) &&
       probeBytes >= conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD)
     val parts =
-      if (splits) RowShuffle.run(probe).map(cut(RowShuffle.dependency(probe).shuffleId, _, conf))
-      else None
+      if (splits) {
+        val written = RowShuffle.dependency(probe)
+        RowShuffle.run(written).map(cut(written.shuffleId, _, conf))
+      } else None
     parts match {
       case Some(parts) if parts.length > keys.getNumPartitions =>
         val metrics = SQLShuffleReadMetricsReporter.createShuffleReadMetrics(keys.sparkContext)

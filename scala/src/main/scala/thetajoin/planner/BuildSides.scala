@@ -127,7 +127,7 @@ private[thetajoin] object BuildSides {
   }
 
   /** Both sides, the one first whose rows need not be preserved, or the smaller. */
-  private[planner] def both(join: Join): Seq[BuildSide] = {
+  def both(join: Join): Seq[BuildSide] = {
     val first = join.joinType match {
       case RightOuter => BuildLeft
       case _: InnerLike | FullOuter => smaller(join)

@@ -69,10 +69,10 @@ private[ranges] final case class ByRange(
   }
 
   /** Whether rows within a range are joined by an index. */
-  def isServed(conf: SQLConf): Boolean = Planner.choose(within, conf).chosen.isDefined
-
-  /** Of rows that are within a range, on both sides. */
-  private def within: Join = byRange(left.within, right.within, join.joinType)
+  def isServed(conf: SQLConf): Boolean = {
+    val joinType = if (join.joinType == FullOuter) LeftOuter else join.joinType
+    Planner.choose(byRange(left.within, right.within, joinType), conf).chosen.isDefined
+  }
 
   private def ofLeftWithin(joinType: JoinType): Seq[LogicalPlan] = joinType match {
     case LeftOuter if right.hasSeveral =>

@@ -37,9 +37,11 @@ private[ranges] object ExistsByFew {
       }
       compared match {
         case Seq(one) => Some(byExtreme(join, others, one, rows))
-        case Seq(one, other) if compared.forall(areNumbers) && !isPointInInterval(one, other) =>
+        case Seq(one, other)
+            if compared.forall(areNumbers) && !isPointInInterval(one, other) &&
+              !LargeJoins.isMeasured(join) =>
           val values = compared.map(goodness)
-          Some(LargeJoins.done(join.copy(right = undominated(rows, values))))
+          Some(join.copy(right = undominated(rows, values)))
         case _ => None
       }
     case _ => None

@@ -2,17 +2,17 @@ package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftAnti, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.{LeftAnti, LeftOuter}
 
 /** A full outer join as two: all left rows with their matches, and the right rows without one. */
 private[ranges] object FullInTwo {
 
   /** @param planned what becomes of each of them */
-  def apply(join: Join)(planned: Join => LogicalPlan): Option[LogicalPlan] = join.joinType match {
-    case FullOuter =>
-      Some(of(join, planned(join.copy(joinType = LeftOuter)), planned(flipped(join))))
-    case _ => None
-  }
+  def apply(join: Join)(planned: Join => Option[LogicalPlan]): Option[LogicalPlan] =
+    for {
+      leftOuter <- planned(join.copy(joinType = LeftOuter))
+      unmatched <- planned(flipped(join))
+    } yield of(join, leftOuter, unmatched)
 
   /** @param unmatched the right rows */
   def of(join: Join, leftOuter: LogicalPlan, unmatched: LogicalPlan): LogicalPlan = {

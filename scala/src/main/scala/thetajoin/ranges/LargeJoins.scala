@@ -1,10 +1,10 @@
 package thetajoin.ranges
 
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, RewritePredicateSubquery}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.FullOuter
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN}
 import org.apache.spark.sql.execution.thetabridge.PrunedFiles
 import org.apache.spark.sql.internal.SQLConf
@@ -44,30 +44,46 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     orAsItIs("a join of two large sides")(rewritten).getOrElse(node)
 
   /** @param mustStay whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]] */
-  private def rewritten(join: Join, mustStay: => Boolean): Option[LogicalPlan] =
-    if (join.getTagValue(Done).isDefined) None else firstOf(join, mustStay)
-
-  private def firstOf(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
+  private def rewritten(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
+    lazy val isTooLarge = isLarge(join)(BuildSides.exceedBroadcast)
+    lazy val mayReadAgain = join.children.forall(Repeatable(_)) && !mustStay
     def byFew =
       ExistsByFew(join).filter(_ => isLarge(join)(BuildSides.exceedsBroadcast(_, BuildRight, _)))
-    def isFit = join.children.forall(Repeatable(_)) && isLarge(join)(BuildSides.exceedBroadcast) &&
-      !mustStay
-    JoinByRanges(join, conf)(isFit).filter(_.isServed(conf)).map(_.joined)
-      .orElse(byFew)
-      .orElse(inParts(join).filter(_ => isFit))
+    JoinByRanges(join, conf)(isTooLarge && mayReadAgain).filter(_.isServed(conf)).map(_.joined)
+      .orElse(byFew.filter(_ => choice(join).isDefined))
+      .orElse(if (isTooLarge && !mustStay) inBlocks(join, mayReadAgain) else None)
   }
 
-  private def inParts(join: Join): Option[LogicalPlan] =
-    if (ExtractEquiJoinKeys.unapply(join).isDefined) None
-    else FullInTwo(join)(part => Narrowed(part).getOrElse(part)).orElse(Narrowed(join))
+  private def inBlocks(join: Join, mayReadAgain: Boolean): Option[LogicalPlan] =
+    if (ExtractEquiJoinKeys.unapply(join).isDefined || isMeasured(join)) None
+    else if (join.joinType == FullOuter)
+      if (mayReadAgain) FullInTwo(join)(rewritten(_, mustStay = false)) else None
+    else
+      choice(join).map(_.placement).collect { case _: Placement.Blocks =>
+        measured((if (mayReadAgain) Narrowed(join) else None).getOrElse(join))
+      }
 
-  /** A join that is the result of this rule, in its own place. */
-  private[ranges] def done(join: Join): Join = {
-    join.setTagValue(Done, ())
-    join
+  private def choice(join: Join): Option[Choice] =
+    if (Settings.ShuffleMaxPartitionBytes.in(conf) > 0) Planner.choose(join, conf).chosen else None
+
+  /** A side is shuffled as it is, by the query or by this rule. */
+  private[ranges] def isMeasured(join: Join): Boolean =
+    join.children.exists(_.isInstanceOf[RepartitionOperation])
+
+  /**
+   * Has the side shuffled that would be broadcast were it small, so that adaptive execution knows how large it is before the other side moves. A block join reads
+   * the same shuffle.
+   */
+  private def measured(join: Join): Join = {
+    def shuffled(side: LogicalPlan) = {
+      val columns = StableColumns(side.output)
+      if (columns.isEmpty) side else RepartitionByExpression(columns, side, None)
+    }
+    BuildSides.both(join).head match {
+      case BuildLeft => join.copy(left = shuffled(join.left))
+      case BuildRight => join.copy(right = shuffled(join.right))
+    }
   }
-
-  private val Done = TreeNodeTag[Unit]("thetajoin.largeJoin")
 
   /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
   private def isLarge(join: Join)(exceed: (Join, SQLConf) => Boolean): Boolean = {

@@ -24,16 +24,17 @@ private[ranges] object Narrowed {
       case LeftOuter | LeftAnti | ExistenceJoin(_) => (false, true)
       case _ => (false, false)
     }
+    // A sum over both sides has no extreme where one of its terms is beyond the limit.
     val compared = ConditionAnalysis
-      .shape(join.left.output, join.right.output, join.joinType, join.condition).comparisons
+      .shape(join.left.output, join.right.output, join.joinType, join.condition).plainComparisons
     if (compared.isEmpty || !(left || right)) None
     else {
       val ofRight = compared.map(c => (c.right, c.operator.flipped, c.left))
       val ofLeft = compared.map(c => (c.left, c.operator, c.right))
-      Some(LargeJoins.done(join.copy(
+      Some(join.copy(
         left = if (left) narrowed(join.left, join.right, ofLeft) else join.left,
         right = if (right) narrowed(join.right, join.left, ofRight) else join.right
-      )))
+      ))
     }
   }
 
@@ -43,11 +44,12 @@ private[ranges] object Narrowed {
       others: LogicalPlan,
       compared: Seq[(Expression, Operator, Expression)]
   ): LogicalPlan = {
-    val extremes = compared.map { case (_, operator, other) =>
-      best(operator)(tried(other)).toAggregateExpression()
+    val values = compared.map { case (_, _, other) => Alias(tried(other), "value")() }
+    val extremes = compared.zip(values).map { case ((_, operator, _), value) =>
+      best(operator)(value.toAttribute).toAggregateExpression()
     }
     val struct = Alias(CreateStruct(extremes), "extremes")()
-    val found = ScalarSubquery(Aggregate(Nil, Seq(struct), others))
+    val found = ScalarSubquery(Aggregate(Nil, Seq(struct), Project(values, others)))
     compared.zipWithIndex.foldLeft(rows) { case (rows, ((value, operator, _), i)) =>
       val matches = operator.of(tried(value), GetStructField(found, i))
       Filter(if (Safety.cannotFail(value)) matches else Or(matches, IsNull(tried(value))), rows)

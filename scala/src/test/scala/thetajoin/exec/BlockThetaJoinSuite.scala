@@ -1,5 +1,6 @@
 package thetajoin.exec
 
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.{
   CoalescedPartitionSpec,
   PartialReducerPartitionSpec,
@@ -77,13 +78,28 @@ class BlockThetaJoinSuite extends AnyFunSuite with SharedSession {
   }
 
   test("a block is as small as the setting says, by what is written") {
-    def blocks(bytes: String) = withConf(Settings.ShuffleMaxPartitionBytes.key -> bytes) {
-      assertInBlocks(
-        "SELECT count(*) FROM points JOIN spans ON t < lo"
-      ).head.metrics("blocks").value
-    }
-    assert(blocks("1m") == spark.sparkContext.defaultParallelism)
-    assert(blocks("1k") > blocks("6k"))
+    def blocks(bytes: String, joinType: String) =
+      withConf(Settings.ShuffleMaxPartitionBytes.key -> bytes) {
+        val sql = s"SELECT count(*) FROM points $joinType spans ON t < lo AND id <> no"
+        assertInBlocks(sql, least = 1).head.metrics("blocks").value
+      }
+    assert(blocks("1m", "JOIN") == 1)
+    assert(blocks("1m", "LEFT JOIN") == spark.sparkContext.defaultParallelism)
+    assert(blocks("1k", "JOIN") > blocks("6k", "JOIN"))
+  }
+
+  test("partitions that Spark has arranged by the keys are not moved again") {
+    val sql = "SELECT * FROM points JOIN spans ON k = j AND t < lo"
+    for (adaptive <- Seq(true, false))
+      withConf(
+        "spark.sql.adaptive.enabled" -> adaptive.toString,
+        "spark.sql.adaptive.coalescePartitions.enabled" -> "false",
+        Settings.ShuffleMaxPartitionBytes.key -> (if (adaptive) "2k" else "200b")
+      ) {
+        val plan = assertSameRows(sql)
+        val exchanges = collect(plan) { case s: ShuffleExchangeLike => s }
+        assert(inBlocks(plan).size == 1 && exchanges.size == (if (adaptive) 2 else 0), plan)
+      }
   }
 
   test("blocks are about equal, and no larger than they may be but by a part of a partition") {

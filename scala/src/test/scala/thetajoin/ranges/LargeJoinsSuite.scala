@@ -95,11 +95,11 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
       for (on <- Seq("t > lo", "t + 7 > lo + no", "t > lo AND s <> r")) {
         val plan = assertSomeRows(s"SELECT * FROM points JOIN spans ON $on")
         assert(blockJoins(plan).map(_.metrics("indexRows").value < 900) == Seq(true), plan)
-        assert(collect(plan) { case s: ShuffleExchangeLike => s }.isEmpty)
+        assert(collect(plan) { case s: ShuffleExchangeLike => s }.size == 1)
       }
       for (joinType <- preserving; on <- Seq("t > lo", "s > r AND t > 9700")) {
         val plan = assertSomeRows(s"SELECT id, no FROM points $joinType spans ON $on AND no < 40")
-        assert(blockJoins(plan).size == (if (joinType == "FULL JOIN") 2 else 1), plan)
+        assert(thetaJoins(plan).size == (if (joinType == "FULL JOIN") 2 else 1), plan)
       }
     }
   }
@@ -112,6 +112,45 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
         val raised = intercept[Exception](spark.sql(s"SELECT * FROM $sql").collect())
         assert(raised.getMessage.contains("ARITHMETIC_OVERFLOW"))
       }
+    }
+  }
+
+  test("a sum over both sides that is beyond its limit for some rows") {
+    val far = "(SELECT no, IF(no % 9 = 0, -400000000, lo) AS lo FROM spans) far"
+    for (joinType <- "JOIN" +: preserving)
+      assertSomeRows(
+        s"SELECT id, no, t, lo FROM points $joinType $far ON t - lo > 1000 AND id % 7 <> no % 5"
+      )
+  }
+
+  test("a side that is small once it is shuffled is broadcast") {
+    val few =
+      "(SELECT /*+ REPARTITION(3) */ a.no, a.lo FROM spans a, spans b WHERE a.no = b.no AND a.no < 9)"
+    for (joinType <- Seq("LEFT JOIN", "LEFT ANTI JOIN"); adaptive <- Seq(true, false))
+      withConf("spark.sql.adaptive.enabled" -> adaptive.toString) {
+        val plan =
+          assertSomeRows(s"SELECT id FROM points $joinType $few ON t > lo AND id % 3 <> no")
+        assert(blockJoins(plan).size == (if (adaptive) 0 else 1), plan)
+        assert(broadcastJoins(plan).size == (if (adaptive) 1 else 0), plan)
+      }
+  }
+
+  test("reasons that leave a join to Spark leave it as it is") {
+    val conditions = Seq(
+      "SELECT /*+ NO_THETA_JOIN */ * FROM points FULL JOIN spans ON t > lo",
+      "SELECT /*+ NO_THETA_JOIN */ * FROM points JOIN spans ON t > lo",
+      "SELECT * FROM points FULL JOIN spans ON t > lo + (SELECT min(no) FROM spans)",
+      "SELECT input_file_name(), * FROM points LEFT JOIN spans ON t > lo"
+    )
+    for (sql <- conditions) {
+      val on = spark.sql(sql).queryExecution.optimizedPlan.toString
+      assert(!on.contains("extremes") && !on.contains("Union") && !on.contains("Repartition"), on)
+    }
+    withConf(Settings.ShuffleMaxPartitionBytes.key -> "0") {
+      val sql = "SELECT * FROM points FULL JOIN spans ON t > lo"
+      assert(broadcastJoins(assertSomeRows(sql)).size == 1)
+      assert(assertSomeRows("SELECT id FROM points WHERE EXISTS (SELECT 1 FROM spans WHERE t > lo)")
+        .toString.contains("BroadcastThetaJoin"))
     }
   }
 
