@@ -54,7 +54,7 @@ def main() -> int:
     engines = [KEYS[key] for key in options.engines]
     facts = report.machine_facts(suite.engines)
     _write_tables(queries)
-    results = _measure(queries, engines, settings)
+    results = _measure(queries, engines, settings, suite.memory)
     print("\n".join(["", *report.tables(suite, results)]))
     complete = len(queries) == len(suite.queries) and len(engines) == len(suite.engines)
     folder = options.output or (RESULTS if complete else None)
@@ -122,11 +122,13 @@ def _write_tables(queries: list[Query]) -> None:
             file.write()
 
 
-def _measure(queries: list[Query], engines: list[str], settings: Settings) -> list[Result]:
+def _measure(
+    queries: list[Query], engines: list[str], settings: Settings, memory: int | None
+) -> list[Result]:
     for variable in ("POLARS_MAX_THREADS", "TOKIO_WORKER_THREADS"):
         os.environ[variable] = str(settings.threads)
     modules = dict.fromkeys(MODULES[engine] for engine in engines)
-    workers = {module: Worker(module, settings.threads) for module in modules}
+    workers = {module: Worker(module, settings.threads, memory) for module in modules}
     try:
         for module, worker in workers.items():
             print(f"Starting {module.rpartition('.')[2]}", flush=True)

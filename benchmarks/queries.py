@@ -162,7 +162,7 @@ class Suite:
     `data` says in a sentence what they read, `answer` what they return. `above_scan` is the share
     that Spark with thetajoin may take of Spark's time above the scan, for queries without a target.
     `peers` are the engines that run beside Spark. `growth` has what a row costs at each of several
-    sizes, for a plot.
+    sizes, for a plot. `memory` is how many GB an engine may take, where it is limited.
     """
 
     name: str
@@ -173,6 +173,7 @@ class Suite:
     peers: tuple[str, ...]
     above_scan: float | None = None
     growth: tuple[GrowthStep, ...] = ()
+    memory: int | None = None
 
     @property
     def engines(self) -> tuple[str, ...]:

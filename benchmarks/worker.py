@@ -50,9 +50,10 @@ Outcome = Execution | OverLimit | NotSupported
 class Worker:
     """The process of one engine module, started again when it is needed after a kill."""
 
-    def __init__(self, module: str, threads: int) -> None:
+    def __init__(self, module: str, threads: int, memory: int | None = None) -> None:
         self._module = module
         self._threads = threads
+        self._memory = memory
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
 
@@ -78,7 +79,7 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=serve, args=(theirs, self._module, self._threads), daemon=True
+            target=serve, args=(theirs, self._module, self._threads, self._memory), daemon=True
         )
         self._process.start()
         theirs.close()
@@ -94,10 +95,11 @@ def _receive(connection: Connection, what: str) -> Any:
         raise RuntimeError(f"process ended, its own error is above: {what}") from None
 
 
-def serve(connection: Connection, module: str, threads: int) -> None:
+def serve(connection: Connection, module: str, threads: int, memory: int | None) -> None:
     """Answer requests until the parent goes away; runs in a process group of its own."""
     os.setsid()
-    runners: dict[str, Runner] = with_scans(import_module(module).start(threads))
+    bounds = (threads,) if memory is None else (threads, memory)
+    runners: dict[str, Runner] = with_scans(import_module(module).start(*bounds))
     connection.send("ready")
     while True:
         try:

@@ -1,4 +1,6 @@
-"""One module an engine. Each has `start(threads)`, which runs in the engine's own process."""
+"""One module an engine. Each has `start(threads)`, which runs in the engine's own process.
+
+Those that can be limited have `start(threads, memory)` as well."""
 
 from __future__ import annotations
 

@@ -24,9 +24,11 @@ NULLS = "schema_inference_make_columns_nullable"
 class ClickHouseRunner(Runner):
     """Runs queries on one in-memory database."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, memory: int | None) -> None:
         self._connection = chdb.connect(":memory:")
         bounds = {"max_threads": threads, "max_insert_threads": threads}
+        if memory is not None:
+            bounds["max_memory_usage"] = memory * 10**9
         for name, value in (bounds | SETTINGS).items():
             self._connection.query(f"SET {name} = {value!r}")
 
@@ -44,7 +46,12 @@ class ClickHouseRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Fetch the query's one row."""
-        return self._row(self._sql(query))
+        try:
+            return self._row(self._sql(query))
+        except RuntimeError as error:
+            if "MEMORY_LIMIT_EXCEEDED" not in str(error):
+                raise
+            raise UnsupportedJoinError("out of memory") from error
 
     def write(self, query: Query) -> None:
         """Make a table of the rows."""
@@ -71,6 +78,6 @@ class ClickHouseRunner(Runner):
         return tuple(map(int, str(self._connection.query(sql, "CSV")).split(",")))
 
 
-def start(threads: int) -> dict[str, Runner]:
-    """The engine by name."""
-    return {"ClickHouse": ClickHouseRunner(threads)}
+def start(threads: int, memory: int | None = None) -> dict[str, Runner]:
+    """The engine by name, in so many GB."""
+    return {"ClickHouse": ClickHouseRunner(threads, memory)}

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import duckdb
 
-from benchmarks.engines import Answer, Runner, summed
+from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
-from benchmarks.tables import Range
+from benchmarks.tables import FILES, Range
 
 
 class DuckDBRunner(Runner):
     """Runs queries on one in-memory database."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, memory: int | None) -> None:
         self._connection = duckdb.connect(config={"threads": threads})
+        if memory is not None:
+            self._connection.execute(f"SET memory_limit = '{memory}GB'")
+            self._connection.execute(f"SET temp_directory = '{FILES / 'duckdb'}'")
         self._connection.execute("SET enable_progress_bar = false")
 
     def prepare(self, query: Query) -> None:
@@ -34,7 +37,10 @@ class DuckDBRunner(Runner):
 
     def run(self, query: Query) -> Answer:
         """Fetch the query's one row."""
-        return tuple(self._connection.execute(query.sql_of("DuckDB")).fetchall()[0])
+        try:
+            return tuple(self._connection.execute(query.sql_of("DuckDB")).fetchall()[0])
+        except duckdb.OutOfMemoryException as error:
+            raise UnsupportedJoinError("out of memory") from error
 
     def write(self, query: Query) -> None:
         """Make a table of the rows."""
@@ -55,6 +61,6 @@ class DuckDBRunner(Runner):
         self._connection.interrupt()
 
 
-def start(threads: int) -> dict[str, Runner]:
-    """The engine by name."""
-    return {"DuckDB": DuckDBRunner(threads)}
+def start(threads: int, memory: int | None = None) -> dict[str, Runner]:
+    """The engine by name, in so many GB."""
+    return {"DuckDB": DuckDBRunner(threads, memory)}

@@ -77,11 +77,11 @@ class SparkRunner(Runner):
         return self._spark.sql(query.sql_of(ON if self._enabled else OFF))
 
 
-def session(threads: int) -> SparkSession:
-    """A session with the extension."""
+def session(threads: int, memory: int | None = None) -> SparkSession:
+    """A session with the extension, in so many GB."""
     builder = SparkSession.builder.master(f"local[{threads}]").appName("thetajoin benchmark")
     settings = {
-        "spark.driver.memory": "4g",
+        "spark.driver.memory": f"{memory or 4}g",
         # A query that is cancelled at the time limit is no error; others are raised.
         "spark.log.level": "FATAL",
         "spark.sql.join.asofJoin.enabled": "true",
@@ -93,9 +93,9 @@ def session(threads: int) -> SparkSession:
     return thetajoin.configure(builder).getOrCreate()
 
 
-def start(threads: int) -> dict[str, Runner]:
+def start(threads: int, memory: int | None = None) -> dict[str, Runner]:
     """The engines by name, over one warm session."""
-    spark = session(threads)
+    spark = session(threads, memory)
     executions = Executions(spark)
     runners: dict[str, Runner] = {
         OFF: SparkRunner(spark, executions, enabled=False),

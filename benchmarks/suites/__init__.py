@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import asof, containment, existence, nlj, range
+from benchmarks.suites import asof, containment, existence, nlj, range, scale
 
 SUITES = {
     suite.name: suite
-    for suite in (nlj.SUITE, existence.SUITE, range.SUITE, containment.SUITE, asof.SUITE)
+    for suite in (
+        nlj.SUITE,
+        existence.SUITE,
+        range.SUITE,
+        containment.SUITE,
+        asof.SUITE,
+        scale.SUITE,
+        scale.TENTH,
+    )
 }

@@ -1,0 +1,116 @@
+"""Two large sides, in the memory that each engine is given.
+
+Rows lie in Parquet files in no order. The answer is the row count and the sums of a column of each
+side, of the left side only where existence is asked. A suite at another scale has files of so many
+times the rows.
+"""
+
+from __future__ import annotations
+
+from benchmarks.queries import Suite
+from benchmarks.suites.range import Condition, JoinType, RangeQuery
+from benchmarks.tables import Parquet, short
+
+_MILLION = 1_000_000
+_SPAN = 1_000_000_000
+
+
+def _random(column: str, limit: int) -> str:
+    return f"CAST(hash(i, '{column}') % {limit} AS BIGINT)"
+
+
+def _points(rows: int) -> Parquet:
+    name = f"scale_points_{short(rows).lower()}"
+    return Parquet(name, rows, f"{_random('p', _SPAN)} AS p, i AS v")
+
+
+def _intervals(rows: int, length: int) -> Parquet:
+    """Intervals of up to `length`."""
+    name = f"scale_intervals_{short(rows).lower()}_{length}"
+    columns = f"{_random('lo', _SPAN)} AS lo, lo + {_random('len', length)} AS hi, i AS w"
+    return Parquet(name, rows, columns)
+
+
+def _spells(rows: int) -> Parquet:
+    name = f"scale_spells_{short(rows).lower()}"
+    return Parquet(name, rows, f"{_random('s', _SPAN)} AS s, s + {_random('e', 20)} AS e, i AS v")
+
+
+def _events(rows: int) -> Parquet:
+    name = f"scale_events_{short(rows).lower()}"
+    return Parquet(name, rows, f"{_random('u', _SPAN)} AS u, i AS w")
+
+
+def _keyed(side: str, rows: int) -> Parquet:
+    """Three of ten rows have one key; the others have a million."""
+    key, value = ("k", "p") if side == "points" else ("g", "lo")
+    hot = f"if(hash(i, '{side} hot') % 10 < 3, 0, {_random(f'{side} key', _MILLION)})"
+    end = "" if side == "points" else f", lo + {_random('len', 100)} AS hi"
+    number = "v" if side == "points" else "w"
+    columns = f"{hot} AS {key}, {_random(value, _SPAN)} AS {value}{end}, i AS {number}"
+    return Parquet(f"scale_keyed_{side}_{short(rows).lower()}", rows, columns)
+
+
+_IN = Condition(("p BETWEEN lo AND hi",), ("p",), ("lo", "hi"))
+_OVERLAP = Condition(("s <= hi", "e >= lo"), ("s", "e"), ("lo", "hi"))
+_BAND = Condition(("p BETWEEN u - 5 AND u + 5",), ("p",), ("u",))
+_KEYED = Condition(("k = g", *_IN.conjuncts), ("k", "p"), ("g", "lo", "hi"))
+_BELOW = Condition(("p < lo",), ("p",), ("lo",))
+_FAR_ABOVE = Condition((f"p > lo + {_SPAN - 1000}",), ("p",), ("lo",))
+_BOTH = Condition(("p < lo", "v > w"), ("p", "v"), ("lo", "w"))
+# The joins that Spark with thetajoin makes of one whose rows are joined by ranges.
+_BY_RANGES: dict[JoinType, int] = {"INNER": 2, "LEFT": 3, "FULL": 4, "SEMI": 2, "ANTI": 2}
+
+
+def _queries(part: float) -> tuple[RangeQuery, ...]:
+    """All of them, with so many times the rows."""
+    many, some = int(50 * _MILLION * part), int(20 * _MILLION * part)
+    points, intervals = _points(many), _intervals(some, 100)
+
+    def query(
+        name: str,
+        condition: Condition,
+        join_type: JoinType = "INNER",
+        left: Parquet = points,
+        right: Parquet = intervals,
+        joins: int = 1,
+    ) -> RangeQuery:
+        return RangeQuery(
+            name=name,
+            left=left,
+            right=right,
+            condition=condition,
+            join_type=join_type,
+            joins=joins,
+            off=False,
+        )
+
+    return (
+        *(
+            query(f"point_{kind.lower()}", _IN, kind, joins=joins)
+            for kind, joins in _BY_RANGES.items()
+        ),
+        query("overlap", _OVERLAP, left=_spells(many), right=_intervals(some, 20), joins=3),
+        query("band", _BAND, right=_events(many), joins=2),
+        query("exists", _BELOW, "SEMI"),
+        query("exists_both", _BOTH, "SEMI"),
+        query("far_above", _FAR_ABOVE),
+        query("far_above_left", _FAR_ABOVE, "LEFT"),
+        query("keyed", _KEYED, left=_keyed("points", some), right=_keyed("intervals", some)),
+    )
+
+
+def _suite(name: str, part: float) -> Suite:
+    return Suite(
+        name=name,
+        title="Two large sides",
+        data=f"50M and 20M rows at most times {part:g}, in 2 GB for each engine.",
+        answer="the row count and the sums of a column of each side",
+        queries=_queries(part),
+        peers=("DuckDB", "ClickHouse"),
+        memory=2,
+    )
+
+
+SUITE = _suite("scale", 1)
+TENTH = _suite("scale-tenth", 0.1)
