@@ -23,8 +23,8 @@ from pyspark.sql import SparkSession
 
 spark = SparkSession.builder.getOrCreate()
 app = spark.sparkContext.applicationId
-spark.range(0, 2000000, 1, 6).selectExpr("id", "id * 7919 % 1000003 AS t", "id % 5000 AS k").write.parquet("p")
-spark.range(0, 200000, 1, 4).selectExpr(
+spark.range(0, 600000, 1, 6).selectExpr("id", "id * 7919 % 1000003 AS t", "id % 5000 AS k").write.parquet("p")
+spark.range(0, 60000, 1, 4).selectExpr(
     "id AS no", "id * 104729 % 1000003 AS lo", "id * 104729 % 1000003 + id % 9 AS hi", "id % 5000 AS g"
 ).write.parquet("i")
 for name in "pi":
@@ -91,7 +91,7 @@ JOINS = [
     ("BroadcastThetaJoin", {}, "SELECT count(*), sum(n) FROM (SELECT k, count(no) AS n FROM p FULL JOIN i ON t BETWEEN lo AND hi GROUP BY k)"),
     ("KeyShuffledThetaJoin", SHUFFLED | {"spark.sql.adaptive.autoBroadcastJoinThreshold": "1k"}, "SELECT count(*), sum(id) FROM p WHERE EXISTS (SELECT 1 FROM i WHERE no = id * 3)"),
     ("ShuffledThetaJoin", SHUFFLED, f"SELECT {SUMS} FROM p LEFT JOIN i ON k = g AND t BETWEEN lo AND hi + 500"),
-    ("ShuffledThetaJoin", LARGE, f"SELECT {SUMS} FROM p JOIN i ON t BETWEEN lo AND hi"),
+    ("ShuffledThetaJoin", LARGE | SHUFFLED, f"SELECT {SUMS} FROM p JOIN i ON t BETWEEN lo AND hi"),
     ("BlockThetaJoin", LARGE, f"SELECT {SUMS} FROM p LEFT JOIN i ON t = lo OR id = no + 7"),
     ("BlockThetaJoin", LARGE, f"SELECT {SUMS} FROM p JOIN i ON t = lo OR id = no + 7"),
 ]  # fmt: skip
