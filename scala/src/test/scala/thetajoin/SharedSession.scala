@@ -75,23 +75,26 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
 
   /** The same bag of rows with the extension on and off; the executed plan, for these accelerators. */
   protected def assertSame(sql: String, accelerators: String*): SparkPlan = {
-    val plan = assertSameRows(sql)
+    val expected = withConf(Settings.Enabled.key -> "false")(rows(spark.sql(sql)))
+    val plan = assertRows(sql, expected)
     assert(thetaJoins(plan).map(_.mode.accelerator) == accelerators)
     plan
   }
 
-  /** The same bag of rows with the extension on and off; the executed plan. */
-  protected def assertSameRows(sql: String): SparkPlan = {
+  /** The same bag of rows as [[usualRows]]; the executed plan. */
+  protected def assertSameRows(sql: String): SparkPlan = assertRows(sql, usualRows(sql))
+
+  private def assertRows(sql: String, expected: Seq[String]): SparkPlan = {
     val query = spark.sql(sql)
-    assert(rows(query) == expected(sql), sql)
+    assert(rows(query) == expected, sql)
     query.queryExecution.executedPlan
   }
 
   private def rows(query: DataFrame): Seq[String] =
     query.collect().map((row: Row) => row.toString).sorted.toSeq
 
-  /** As Spark gives them in its usual way; asked once for each query, of views that stay the same. */
-  private def expected(sql: String): Seq[String] = {
+  /** As Spark alone gives them in its usual way; asked once for each query, of views that stay the same. */
+  protected def usualRows(sql: String): Seq[String] = {
     val usual = Map(
       Settings.Enabled.key -> "false",
       "spark.sql.codegen.wholeStage" -> "true",
@@ -104,6 +107,4 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
   }
 
   private val known = mutable.Map.empty[(String, String), Seq[String]]
-
-  protected def hasRows(sql: String): Boolean = expected(sql).nonEmpty
 }

@@ -157,25 +157,31 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("partitions that turn out to be too large are Spark's") {
+  test("partitions that turn out to be too large are joined in blocks") {
     val limit = Settings.ShuffleMaxPartitionBytes.key
     // By estimate a partition of spans has 8 KB; that of the frequent key has more, and so have all together.
     for (merges <- Seq("true", "false"))
       withConf(limit -> "20k", "spark.sql.adaptive.coalescePartitions.enabled" -> merges) {
         assert(joins(spark.sql(query("JOIN")).queryExecution.executedPlan).size == 1)
-        val plan = assertSame(query("JOIN"))
-        assert(collect(plan) { case j: SortMergeJoinExec => j }.size == 1)
+        assert(inBlocks(assertSame(query("JOIN"), "interval")) == 1)
+        val full = assertSame(query("FULL JOIN"))
+        assert(collect(full) { case j: SortMergeJoinExec => j }.size == 1)
       }
-    withConf(limit -> "7k", "spark.sql.adaptive.enabled" -> "false")(assertSame(query("JOIN")))
+    withConf(limit -> "7k", "spark.sql.adaptive.enabled" -> "false")(
+      assert(inBlocks(assertSame(query("JOIN"), "interval")) == 1)
+    )
   }
 
-  test("buckets that are too large are Spark's") {
+  private def inBlocks(plan: SparkPlan): Int =
+    collect(plan) { case j: BlockThetaJoinExec => j }.size
+
+  test("buckets that are too large are joined in blocks") {
     spark.table("spans").write.bucketBy(2, "k").mode("overwrite").saveAsTable("few_spans")
     try
       withConf(
         Settings.ShuffleMaxPartitionBytes.key -> "5k",
         "spark.sql.shuffle.partitions" -> "500"
-      )(assertSame(query("JOIN", right = "few_spans")))
+      )(assert(inBlocks(assertSame(query("JOIN", right = "few_spans"), "interval")) == 1))
     finally spark.sql("DROP TABLE few_spans")
   }
 

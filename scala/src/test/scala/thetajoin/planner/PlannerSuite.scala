@@ -124,22 +124,32 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     assert(reason(planned).contains(ReasonCode.AlreadyBroadcast))
   }
 
-  test("the side that need not be preserved is built, unless it is large and the other is not") {
+  private def placement(joinType: JoinType, l: Long, r: Long): Option[Placement] = {
     def sized(bytes: Long) = spark.range(bytes / 8).queryExecution.optimizedPlan
-    def side(joinType: JoinType, l: Long, r: Long) = {
-      val (lp, rp) = (sized(l), sized(r))
-      val renamed = Project(Seq(Alias(rp.output.head, "y")()), rp)
-      val plan = join(LessThan(lp.output.head, renamed.output.head), joinType, lp, renamed)
-      Planner.choose(plan, conf()).chosen.map(_.buildSide)
-    }
+    val (lp, rp) = (sized(l), sized(r))
+    val renamed = Project(Seq(Alias(rp.output.head, "y")()), rp)
+    val plan = join(LessThan(lp.output.head, renamed.output.head), joinType, lp, renamed)
+    Planner.choose(plan, conf()).chosen.map(_.placement)
+  }
+
+  test("the side that need not be preserved is built, unless it is large and the other is not") {
+    def side(joinType: JoinType, l: Long, r: Long) = placement(joinType, l, r).map(_.buildSide)
     val (small, large) = (1L << 10, 1L << 26)
     assert(side(LeftOuter, small, small).contains(BuildRight))
     assert(side(RightOuter, small, small).contains(BuildLeft))
     assert(side(LeftSemi, small, large).contains(BuildLeft))
     assert(side(Inner, small, large).contains(BuildLeft))
     assert(side(FullOuter, large, small).contains(BuildRight))
-    assert(side(Inner, 1L << 30, 1L << 30).isEmpty)
-    assert(side(LeftAnti, 1L << 30, 1L << 30).contains(BuildRight))
+    assert(placement(LeftAnti, large, large).contains(Placement.Broadcast(BuildRight)))
+  }
+
+  test("of two large sides the preserved one, or the smaller one, is cut into blocks") {
+    val huge = 1L << 30
+    val most = 128L << 20
+    assert(placement(Inner, 2 * huge, huge).contains(Placement.Blocks(BuildRight, most)))
+    assert(placement(LeftAnti, huge, huge).contains(Placement.Blocks(BuildLeft, most)))
+    assert(placement(RightOuter, huge, huge).contains(Placement.Blocks(BuildRight, most)))
+    assert(placement(FullOuter, huge, 2 * huge).contains(Placement.Broadcast(BuildLeft)))
   }
 
   test("a failure of ours falls back to Spark's plan; a typo in a setting does not") {

@@ -58,7 +58,7 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
   }
 
   private def assertSomeRows(sql: String): SparkPlan = {
-    assert(hasRows(sql), sql)
+    assert(usualRows(sql).nonEmpty, sql)
     assertSameRows(sql)
   }
 
