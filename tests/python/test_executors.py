@@ -48,10 +48,8 @@ json.dump(told, open("told.json", "w"))
 """
 
 SHUFFLED = {"spark.sql.autoBroadcastJoinThreshold": "1b"}
-LARGE = {
-    "spark.thetajoin.broadcast.maxBytes": "1b",
-    "spark.thetajoin.shuffle.maxPartitionBytes": "2k",
-}
+BY_RANGES = SHUFFLED | {"spark.thetajoin.broadcast.maxBytes": "1b"}
+LARGE = BY_RANGES | {"spark.thetajoin.shuffle.maxPartitionBytes": "2k"}
 KEYS = "(SELECT 1 FROM b WHERE b.k = a.k AND b.s = a.s)"
 FEW = "(SELECT 1 FROM b WHERE b.k = a.k)"
 JOINS = [
@@ -70,9 +68,9 @@ JOINS = [
     ("BroadcastThetaJoin existence", {}, "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b WHERE no < 9)"),
     ("KeyShuffledThetaJoin existence", SHUFFLED, f"SELECT * FROM a WHERE EXISTS {KEYS}"),
     ("ShuffledThetaJoin interval", SHUFFLED, "SELECT * FROM a JOIN b ON a.k = b.k AND x > lo AND x < hi"),
-    ("ShuffledThetaJoin interval", LARGE, "SELECT * FROM a JOIN b ON x BETWEEN lo AND hi"),
+    ("ShuffledThetaJoin interval", BY_RANGES, "SELECT * FROM a JOIN b ON x BETWEEN lo AND hi"),
     ("BlockThetaJoin anyof", LARGE, "SELECT * FROM a FULL JOIN b ON x = lo OR a.k = b.k + 1"),
-    ("BlockThetaJoin interval", LARGE | SHUFFLED, "SELECT * FROM a LEFT JOIN b ON a.k = b.k AND x > lo AND x < hi"),
+    ("BlockThetaJoin interval", LARGE, "SELECT * FROM a LEFT JOIN b ON a.k = b.k AND x > lo AND x < hi"),
 ]  # fmt: skip
 
 
