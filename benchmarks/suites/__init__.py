@@ -13,6 +13,5 @@ SUITES = {
         containment.SUITE,
         asof.SUITE,
         scale.SUITE,
-        scale.TENTH,
     )
 }

@@ -99,14 +99,14 @@ class RangeQuery(Query):
 _SPAN = 1_000_000_000
 
 
-def _random(column: str, limit: int) -> str:
+def random(column: str, limit: int) -> str:
     """A whole number below the limit, another for each row and column."""
     return f"CAST(hash(i, '{column}') % {limit} AS BIGINT)"
 
 
 def _in_blocks(column: str, width: int) -> str:
     """The span has a thousand blocks of a million numbers; this one is among a block's first."""
-    return f"{_random(f'{column} block', 1000)} * {_SPAN // 1000} + {_random(column, width)}"
+    return f"{random(f'{column} block', 1000)} * {_SPAN // 1000} + {random(column, width)}"
 
 
 # Gaps all over the span: some points meet no interval, and some intervals no point.
@@ -123,7 +123,7 @@ def _intervals(rows: int, matches: int) -> Parquet:
     return Parquet(
         f"intervals_{short(rows).lower()}_x{matches}",
         rows,
-        f"{_START} AS lo, lo + {_random('hi', 2 * matches * _SPAN // rows)} AS hi, i AS w",
+        f"{_START} AS lo, lo + {random('hi', 2 * matches * _SPAN // rows)} AS hi, i AS w",
     )
 
 
@@ -131,51 +131,55 @@ def _grouped_points(rows: int, groups: int) -> Parquet:
     return Parquet(
         f"grouped_points_{short(rows).lower()}",
         rows,
-        f"{_random('k', groups)} AS k, {_random('p', _SPAN)} AS p, i AS v",
+        f"{random('k', groups)} AS k, {random('p', _SPAN)} AS p, i AS v",
     )
 
 
 def _grouped_intervals(rows: int, groups: int) -> Parquet:
     """A point is in five intervals of its group on average."""
-    length = _random("hi", 2 * 5 * _SPAN * groups // rows)
+    length = random("hi", 2 * 5 * _SPAN * groups // rows)
     return Parquet(
         f"grouped_intervals_{short(rows).lower()}",
         rows,
-        f"{_random('g', groups)} AS g, {_random('lo', _SPAN)} AS lo, lo + {length} AS hi, i AS w",
+        f"{random('g', groups)} AS g, {random('lo', _SPAN)} AS lo, lo + {length} AS hi, i AS w",
     )
 
 
 def _pareto(column: str) -> str:
     """A length by the Pareto distribution: 7500 on average, 25 million at most."""
-    uniform = f"(1 + {_random(column, 1_000_000)}) / 1000000.0"
+    uniform = f"(1 + {random(column, 1_000_000)}) / 1000000.0"
     return f"CAST(2500 / pow({uniform}, 1 / 1.5) AS BIGINT)"
 
 
 _POINTS_1M, _POINTS_20M = _points(1_000_000), _points(20_000_000)
 _INTERVALS_100K, _INTERVALS_1M = _intervals(100_000, 5), _intervals(1_000_000, 5)
 _SPELLS = Parquet(
-    "spells", 100_000, f"{_random('s', _SPAN)} AS s, s + {_random('e', 120_000)} AS e, i AS v"
+    "spells",
+    100_000,
+    f"{random('s', _SPAN)} AS s, s + {random('e', 120_000)} AS e, i AS v",
 )
 _PARETO_SPELLS = Parquet(
-    "pareto_spells", 1_000_000, f"{_random('s', _SPAN)} AS s, s + {_pareto('e')} AS e, i AS v"
+    "pareto_spells", 1_000_000, f"{random('s', _SPAN)} AS s, s + {_pareto('e')} AS e, i AS v"
 )
 _PARETO_INTERVALS = Parquet(
     "pareto_intervals",
     1_000_000,
-    f"{_random('lo', _SPAN)} AS lo, lo + {_pareto('hi')} AS hi, i AS w",
+    f"{random('lo', _SPAN)} AS lo, lo + {_pareto('hi')} AS hi, i AS w",
 )
-_TICKS = Parquet("ticks", 1_000_000, f"{_random('t', 1_000_000)} AS t, i AS v")
-_EVENTS = Parquet("events", 100_000, f"{_random('u', 1_000_000)} AS u, i AS w")
+_TICKS = Parquet("ticks", 1_000_000, f"{random('t', 1_000_000)} AS t, i AS v")
+_EVENTS = Parquet("events", 100_000, f"{random('u', 1_000_000)} AS u, i AS w")
 
 _SITES = Parquet(
-    "sites", 1_000_000, f"{_random('x', _SPAN)} AS x, {_random('y', _SPAN)} AS y, i AS v"
+    "sites",
+    1_000_000,
+    f"{random('x', _SPAN)} AS x, {random('y', _SPAN)} AS y, i AS v",
 )
 # Long in one direction and short in the other.
 _BOXES = Parquet(
     "boxes",
     100_000,
-    f"{_random('x1', _SPAN)} AS x1, x1 + {_SPAN // 2} AS x2, "
-    f"{_random('y1', _SPAN)} AS y1, y1 + {_SPAN // 10_000} AS y2, i AS w",
+    f"{random('x1', _SPAN)} AS x1, x1 + {_SPAN // 2} AS x2, "
+    f"{random('y1', _SPAN)} AS y1, y1 + {_SPAN // 10_000} AS y2, i AS w",
 )
 
 _IN = Condition(("p BETWEEN lo AND hi",), ("p",), ("lo", "hi"))
@@ -198,8 +202,8 @@ def _inequalities(name: str, rows: int, error: int, target: float) -> RangeQuery
         return Parquet(
             f"{name}_{side}",
             rows,
-            f"{_random(salary, _SPAN)} AS {salary}, "
-            f"{salary} // 4 + {_random(tax, error)} AS {tax}, i AS {value}",
+            f"{random(salary, _SPAN)} AS {salary}, "
+            f"{salary} // 4 + {random(tax, error)} AS {tax}, i AS {value}",
         )
 
     return RangeQuery(

@@ -1,53 +1,48 @@
 """Two large sides, in the memory that each engine is given.
 
 Rows lie in Parquet files in no order. The answer is the row count and the sums of a column of each
-side, of the left side only where existence is asked. A suite at another scale has files of so many
-times the rows.
+side, of the left side only where existence is asked.
 """
 
 from __future__ import annotations
 
 from benchmarks.queries import Suite
-from benchmarks.suites.range import Condition, JoinType, RangeQuery
+from benchmarks.suites.range import Condition, JoinType, RangeQuery, random
 from benchmarks.tables import Parquet, short
 
 _MILLION = 1_000_000
 _SPAN = 1_000_000_000
 
 
-def _random(column: str, limit: int) -> str:
-    return f"CAST(hash(i, '{column}') % {limit} AS BIGINT)"
-
-
 def _points(rows: int) -> Parquet:
     name = f"scale_points_{short(rows).lower()}"
-    return Parquet(name, rows, f"{_random('p', _SPAN)} AS p, i AS v")
+    return Parquet(name, rows, f"{random('p', _SPAN)} AS p, i AS v")
 
 
 def _intervals(rows: int, length: int) -> Parquet:
     """Intervals of up to `length`."""
     name = f"scale_intervals_{short(rows).lower()}_{length}"
-    columns = f"{_random('lo', _SPAN)} AS lo, lo + {_random('len', length)} AS hi, i AS w"
+    columns = f"{random('lo', _SPAN)} AS lo, lo + {random('len', length)} AS hi, i AS w"
     return Parquet(name, rows, columns)
 
 
 def _spells(rows: int) -> Parquet:
     name = f"scale_spells_{short(rows).lower()}"
-    return Parquet(name, rows, f"{_random('s', _SPAN)} AS s, s + {_random('e', 20)} AS e, i AS v")
+    return Parquet(name, rows, f"{random('s', _SPAN)} AS s, s + {random('e', 20)} AS e, i AS v")
 
 
 def _events(rows: int) -> Parquet:
     name = f"scale_events_{short(rows).lower()}"
-    return Parquet(name, rows, f"{_random('u', _SPAN)} AS u, i AS w")
+    return Parquet(name, rows, f"{random('u', _SPAN)} AS u, i AS w")
 
 
 def _keyed(side: str, rows: int) -> Parquet:
     """Three of ten rows have one key; the others have a million."""
     key, value = ("k", "p") if side == "points" else ("g", "lo")
-    hot = f"if(hash(i, '{side} hot') % 10 < 3, 0, {_random(f'{side} key', _MILLION)})"
-    end = "" if side == "points" else f", lo + {_random('len', 100)} AS hi"
+    hot = f"if(hash(i, '{side} hot') % 10 < 3, 0, {random(f'{side} key', _MILLION)})"
+    end = "" if side == "points" else f", lo + {random('len', 100)} AS hi"
     number = "v" if side == "points" else "w"
-    columns = f"{hot} AS {key}, {_random(value, _SPAN)} AS {value}{end}, i AS {number}"
+    columns = f"{hot} AS {key}, {random(value, _SPAN)} AS {value}{end}, i AS {number}"
     return Parquet(f"scale_keyed_{side}_{short(rows).lower()}", rows, columns)
 
 
@@ -62,9 +57,8 @@ _BOTH = Condition(("p < lo", "v > w"), ("p", "v"), ("lo", "w"))
 _BY_RANGES: dict[JoinType, int] = {"INNER": 2, "LEFT": 3, "FULL": 4, "SEMI": 2, "ANTI": 2}
 
 
-def _queries(part: float) -> tuple[RangeQuery, ...]:
-    """All of them, with so many times the rows."""
-    many, some = int(50 * _MILLION * part), int(20 * _MILLION * part)
+def _queries() -> tuple[RangeQuery, ...]:
+    many, some = 50 * _MILLION, 20 * _MILLION
     points, intervals = _points(many), _intervals(some, 100)
 
     def query(
@@ -100,17 +94,12 @@ def _queries(part: float) -> tuple[RangeQuery, ...]:
     )
 
 
-def _suite(name: str, part: float) -> Suite:
-    return Suite(
-        name=name,
-        title="Two large sides",
-        data=f"50M and 20M rows at most times {part:g}, in 2 GB for each engine.",
-        answer="the row count and the sums of a column of each side",
-        queries=_queries(part),
-        peers=("DuckDB", "ClickHouse"),
-        memory=2,
-    )
-
-
-SUITE = _suite("scale", 1)
-TENTH = _suite("scale-tenth", 0.1)
+SUITE = Suite(
+    name="scale",
+    title="Two large sides",
+    data="50M and 20M rows at most, in 2 GB for each engine.",
+    answer="the row count and the sums of a column of each side",
+    queries=_queries(),
+    peers=("DuckDB", "ClickHouse"),
+    memory=2,
+)

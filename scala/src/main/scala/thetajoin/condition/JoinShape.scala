@@ -123,6 +123,9 @@ final case class Opaque(source: Expression) extends Conjunct
 /** @param of the comparison of two values by it */
 sealed abstract class Operator(val symbol: String, val of: (Expression, Expression) => Expression) {
   def flipped: Operator
+
+  /** Whether it asks for the left value to be the lower one. */
+  def isBelow: Boolean = this == Operator.Less || this == Operator.LessOrEqual
 }
 
 object Operator {

@@ -14,11 +14,7 @@ import org.apache.spark.sql.execution.adaptive.{
   ShuffleQueryStageExec
 }
 import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeExec}
-import org.apache.spark.sql.execution.metric.{
-  SQLMetric,
-  SQLMetrics,
-  SQLShuffleReadMetricsReporter
-}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import thetajoin.driver.JoinMetrics
 import thetajoin.planner.StableColumns
@@ -85,26 +81,24 @@ final case class BlockThetaJoinExec(
   private def written(): (Written, Written) = {
     val (probeEqui, buildEqui) =
       if (buildSide == BuildLeft) (rightKeys, leftKeys) else (leftKeys, rightKeys)
-    val (ofProbe, ofBuild) =
-      (exchanged(probe), exchanged(build))
+    val (ofProbe, ofBuild) = (exchanged(probe), exchanged(build))
     def isBy(exchanged: Exchanged, keys: Seq[Expression]) =
       exchanged.partitioning match {
         case HashPartitioning(by, _) =>
           by.size == keys.size && by.zip(keys).forall { case (a, b) => a.semanticEquals(b) }
         case _ => false
       }
-    def isArranged = (ofProbe ++ ofBuild).map(_.partitioning.numPartitions).toSeq match {
-      case Seq(one, other) =>
-        one == other && ofProbe.exists(isBy(_, probeEqui)) && ofBuild.exists(isBy(_, buildEqui))
-      case _ => false
-    }
+    def arranged = for {
+      one <- ofProbe.filter(isBy(_, probeEqui))
+      other <- ofBuild.filter(isBy(_, buildEqui))
+      if one.partitioning.numPartitions == other.partitioning.numPartitions
+    } yield (new Written(one), new Written(other))
     if (leftKeys.isEmpty)
       (
         ofProbe.fold(write(probe, StableColumns(probe.output)))(new Written(_)),
         ofBuild.fold(write(build, StableColumns(build.output)))(new Written(_))
       )
-    else if (isArranged) (new Written(ofProbe.get), new Written(ofBuild.get))
-    else (write(probe, probeEqui), write(build, buildEqui))
+    else arranged.getOrElse((write(probe, probeEqui), write(build, buildEqui)))
   }
 
   private def write(side: SparkPlan, by: Seq[Expression]): Written = {
@@ -132,17 +126,12 @@ final case class BlockThetaJoinExec(
     val cores = sparkContext.defaultParallelism
     // Probe rows of a block may go to several tasks if no build row has to be seen beside all of them.
     val mayCut = !task.role.needsMatchedBuildRows
-    val built = ofBuild.blocks(ofBuild.written(blockBytes), if (mayCut) 1 else cores)
-    longMetric(Blocks).set(built.length)
-    SQLMetrics.postDriverMetricUpdates(
-      sparkContext,
-      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      Seq(longMetric(Blocks))
-    )
+    val built = ofBuild.blocks(ofBuild.compressed(blockBytes), if (mayCut) 1 else cores)
+    postMetrics(Blocks -> built.length.toLong)
     if (leftKeys.nonEmpty)
       for {
         block <- built
-        rows <- if (mayCut) ofProbe.cut(whole(block), ofProbe.written(blockBytes) * ProbeBlocks)
+        rows <- if (mayCut) ofProbe.cut(whole(block), ofProbe.compressed(blockBytes) * ProbeBlocks)
         else Seq(whole(block))
       } yield (rows, block)
     else {
@@ -194,8 +183,8 @@ private object BlockThetaJoinExec {
 
     def partitions: Int = dependency.partitioner.numPartitions
 
-    /** What so many bytes of rows take where they are written, compressed. */
-    def written(bytes: Long): Long = {
+    /** What so many bytes of rows take where they are written. */
+    def compressed(bytes: Long): Long = {
       val ofAll = sizes.sum
       math.max((bytes.toDouble * ofAll / math.max(rowBytes, 1L)).toLong, 1L)
     }
@@ -213,11 +202,8 @@ private object BlockThetaJoinExec {
     private def partsOf(partition: Int, bytes: Long): Option[Seq[ShufflePartitionSpec]] =
       ShufflePartitionsUtil.createSkewPartitionSpecs(dependency.shuffleId, partition, bytes)
 
-    def rows(read: Array[ShufflePartitionSpec]): RDD[InternalRow] = {
-      val metrics =
-        SQLShuffleReadMetricsReporter.createShuffleReadMetrics(dependency.rdd.sparkContext)
-      new ShuffledRowRDD(dependency, metrics, read)
-    }
+    def rows(parts: Array[ShufflePartitionSpec]): RDD[InternalRow] =
+      RowShuffle.read(dependency, parts)
   }
 
   /** A shuffle of Spark's, and the bytes of each partition if adaptive execution has run it. */

@@ -6,7 +6,9 @@ import scala.concurrent.duration.Duration
 import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.metric.SQLShuffleReadMetricsReporter
 import org.apache.spark.sql.execution.thetabridge.Shuffles
+import org.apache.spark.sql.execution.{ShufflePartitionSpec, ShuffledRowRDD}
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.{Partitioner, ShuffleDependency}
 
@@ -56,6 +58,15 @@ private[exec] object RowShuffle {
           throw e
       }
     }
+
+  /** What each task reads of it. */
+  def read(
+      written: ShuffleDependency[Int, InternalRow, InternalRow],
+      parts: Array[ShufflePartitionSpec]
+  ): RDD[InternalRow] = {
+    val metrics = SQLShuffleReadMetricsReporter.createShuffleReadMetrics(written.rdd.sparkContext)
+    new ShuffledRowRDD(written, metrics, parts)
+  }
 
   /** As a reader of rows sees it. */
   def dependency(shuffle: Written): ShuffleDependency[Int, InternalRow, InternalRow] =

@@ -3,12 +3,7 @@ package thetajoin.exec
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.adaptive.ShufflePartitionsUtil
-import org.apache.spark.sql.execution.metric.SQLShuffleReadMetricsReporter
-import org.apache.spark.sql.execution.{
-  CoalescedPartitionSpec,
-  ShufflePartitionSpec,
-  ShuffledRowRDD
-}
+import org.apache.spark.sql.execution.{CoalescedPartitionSpec, ShufflePartitionSpec}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.{NarrowDependency, Partition, TaskContext}
 
@@ -32,15 +27,12 @@ private[exec] object SkewedPartitions {
   ): (RDD[InternalRow], RDD[InternalRow]) = {
     val splits = conf.adaptiveExecutionEnabled && conf.getConf(SQLConf.SKEW_JOIN_ENABLED) &&
       probeBytes >= conf.getConf(SQLConf.SKEW_JOIN_SKEWED_PARTITION_THRESHOLD)
+    val written = RowShuffle.dependency(probe)
     val parts =
-      if (splits) {
-        val written = RowShuffle.dependency(probe)
-        RowShuffle.run(written).map(cut(written.shuffleId, _, conf))
-      } else None
+      if (splits) RowShuffle.run(written).map(cut(written.shuffleId, _, conf)) else None
     parts match {
       case Some(parts) if parts.length > keys.getNumPartitions =>
-        val metrics = SQLShuffleReadMetricsReporter.createShuffleReadMetrics(keys.sparkContext)
-        val rows = new ShuffledRowRDD(RowShuffle.dependency(probe), metrics, parts.map(_._2))
+        val rows = RowShuffle.read(written, parts.map(_._2))
         (rows, new PickedPartitions(keys, parts.map(_._1)))
       case _ => (RowShuffle.rowsOf(probe), keys)
     }

@@ -101,12 +101,14 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
 
   private def text(conjuncts: Seq[Expression]): String = conjuncts.mkString("[", ", ", "]")
 
-  protected def postBuildMetrics(relation: ThetaRelation): Unit = {
-    val values = Seq(
-      JoinMetrics.IndexRows -> relation.store.rows.toLong,
-      JoinMetrics.IndexBytes -> relation.bytes,
-      JoinMetrics.BuildTime -> relation.buildNanos
-    )
+  protected def postBuildMetrics(relation: ThetaRelation): Unit = postMetrics(
+    JoinMetrics.IndexRows -> relation.store.rows.toLong,
+    JoinMetrics.IndexBytes -> relation.bytes,
+    JoinMetrics.BuildTime -> relation.buildNanos
+  )
+
+  /** What the driver has found out. */
+  protected final def postMetrics(values: (String, Long)*): Unit = {
     values.foreach { case (key, value) => longMetric(key).set(value) }
     SQLMetrics.postDriverMetricUpdates(
       sparkContext,

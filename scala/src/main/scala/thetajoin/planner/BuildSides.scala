@@ -73,7 +73,7 @@ private[thetajoin] object BuildSides {
     val small = sides.filter(size(join, _) <= limit)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
     val isAnySize = ThetaHint.isForced(join) || !join.joinType.isInstanceOf[InnerLike]
-    val inBlocks = if (areTooLarge(join, conf)) blocks(join, conf) else Nil
+    val inBlocks = if (sides.forall(isTooLarge(join, _, conf))) blocks(join, conf) else Nil
     val broadcast = if (small.nonEmpty || !isAnySize) small else sides
     val tiers = Seq(inBlocks, broadcast.map(Placement.Broadcast(_))).filter(_.nonEmpty)
     if (tiers.nonEmpty) Right(tiers)
@@ -105,19 +105,10 @@ private[thetajoin] object BuildSides {
 
   private val HeapShare = 16
 
-  /** Whether neither side is small enough for that, nor asked to be broadcast. */
-  def exceedBroadcast(join: Join, conf: SQLConf): Boolean =
-    strategies(join).isEmpty && areTooLarge(join, conf)
-
-  /** The same of one side. */
-  def exceedsBroadcast(join: Join, side: BuildSide, conf: SQLConf): Boolean =
-    strategies(join).isEmpty && isTooLarge(join, side, conf)
-
-  private def strategies(join: Join): Iterable[JoinStrategyHint] =
-    (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy)
-
-  private def areTooLarge(join: Join, conf: SQLConf): Boolean =
-    both(join).forall(isTooLarge(join, _, conf))
+  /** Whether none of these sides is small enough for that, and no hint says how the join is run. */
+  def exceedBroadcast(join: Join, sides: Seq[BuildSide], conf: SQLConf): Boolean =
+    (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy).isEmpty &&
+      sides.forall(isTooLarge(join, _, conf))
 
   /** Spark would broadcast a side of unknown size, unless the join is inner. */
   private def isTooLarge(join: Join, side: BuildSide, conf: SQLConf): Boolean = {

@@ -103,9 +103,10 @@ private[thetajoin] object EquiBuildSides {
   ): Either[Reason, Seq[Seq[Placement]]] = {
     val found = sides.map(shuffle(join, _, conf))
     found.collect { case Right(placement) => placement } match {
-      case Nil if BuildSides.blocks(join, conf).nonEmpty =>
-        Right(Seq(BuildSides.blocks(join, conf)))
-      case Nil => Left(found.collectFirst { case Left(reason) => reason }.get)
+      case Nil =>
+        val blocks = BuildSides.blocks(join, conf)
+        if (blocks.nonEmpty) Right(Seq(blocks))
+        else Left(found.collectFirst { case Left(reason) => reason }.get)
       case placements => Right(Seq(placements))
     }
   }

@@ -135,10 +135,8 @@ private[ranges] final case class ByRange(
     Join(left, right, joinType, join.condition, hint)
   }
 
-  private def flipped(joinType: JoinType): ByRange = {
-    val hint = JoinHint(join.hint.rightHint, join.hint.leftHint)
-    ByRange(Join(join.right, join.left, joinType, join.condition, hint), right, left, compared)
-  }
+  private def flipped(joinType: JoinType): ByRange =
+    ByRange(FullInTwo.flipped(join, joinType), right, left, compared)
 
   /** The columns of the join alone. */
   private def ordered(rows: LogicalPlan): LogicalPlan = {

@@ -1,7 +1,6 @@
 package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateFunction, Max, Min}
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -54,7 +53,7 @@ private[ranges] object ExistsByFew {
       rows: LogicalPlan
   ): LogicalPlan = {
     val value = Alias(compared.right, "value")()
-    val extreme = Alias(best(compared)(value.toAttribute).toAggregateExpression(), "extreme")()
+    val extreme = Alias(Extreme(compared.operator, value.toAttribute), "extreme")()
     val one = Aggregate(Nil, Seq(extreme), Project(Seq(value), rows))
     // No pair, and no error of one, where there is no right value.
     val some = Filter(IsNotNull(extreme.toAttribute), one)
@@ -72,18 +71,9 @@ private[ranges] object ExistsByFew {
     case _ => false
   }
 
-  private def best(compared: Comparison): Expression => AggregateFunction =
-    if (isAscending(compared)) Max(_) else Min(_)
-
-  /** Whether a greater right value matches more. */
-  private def isAscending(compared: Comparison): Boolean = compared.operator match {
-    case Operator.Less | Operator.LessOrEqual => true
-    case Operator.Greater | Operator.GreaterOrEqual => false
-  }
-
   /** There hardly a row beats another in both values. */
   private def isPointInInterval(one: Comparison, other: Comparison): Boolean =
-    isAscending(one) != isAscending(other) &&
+    one.operator.isBelow != other.operator.isBelow &&
       (one.left.semanticEquals(other.left) || one.right.semanticEquals(other.right))
 
   private def areNumbers(compared: Comparison): Boolean =
@@ -91,7 +81,7 @@ private[ranges] object ExistsByFew {
 
   private def goodness(compared: Comparison): Expression = {
     val value = OrderedLong.of(compared.right)
-    if (isAscending(compared)) value else BitwiseNot(value)
+    if (compared.operator.isBelow) value else BitwiseNot(value)
   }
 
   private def undominated(rows: LogicalPlan, values: Seq[Expression]): LogicalPlan =

@@ -2,7 +2,7 @@ package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.plans.{LeftAnti, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.{JoinType, LeftAnti, LeftOuter}
 
 /** A full outer join as two: all left rows with their matches, and the right rows without one. */
 private[ranges] object FullInTwo {
@@ -11,7 +11,7 @@ private[ranges] object FullInTwo {
   def apply(join: Join)(planned: Join => Option[LogicalPlan]): Option[LogicalPlan] =
     for {
       leftOuter <- planned(join.copy(joinType = LeftOuter))
-      unmatched <- planned(flipped(join))
+      unmatched <- planned(flipped(join, LeftAnti))
     } yield of(join, leftOuter, unmatched)
 
   /** @param unmatched the right rows */
@@ -20,12 +20,9 @@ private[ranges] object FullInTwo {
     Union(Seq(leftOuter, Project(nulls ++ join.right.output, unmatched)))
   }
 
-  private def flipped(join: Join): Join =
-    Join(
-      join.right,
-      join.left,
-      LeftAnti,
-      join.condition,
-      JoinHint(join.hint.rightHint, join.hint.leftHint)
-    )
+  /** The same pairs, with the sides exchanged. */
+  def flipped(join: Join, joinType: JoinType): Join = {
+    val hint = JoinHint(join.hint.rightHint, join.hint.leftHint)
+    Join(join.right, join.left, joinType, join.condition, hint)
+  }
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUti
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, LongType}
 
-import thetajoin.condition.{Comparison, ConditionAnalysis, Operator, OrderedLong, Safety}
+import thetajoin.condition.{Comparison, ConditionAnalysis, OrderedLong, Safety}
 import thetajoin.kit.Bound
 import thetajoin.planner.BuildSides
 
@@ -62,16 +62,13 @@ private[ranges] object JoinByRanges {
 
   private def meetings(comparisons: Seq[Comparison]): Seq[Meeting] = {
     val compared = comparisons.filter(c => Bound.areNumbers(c.left, c.right))
-    val (lower, upper) = compared.partition(c => isBelow(c.operator))
+    val (lower, upper) = compared.partition(_.operator.isBelow)
     for {
       below <- lower
       above <- upper
       if below.left.dataType == above.left.dataType
     } yield Meeting(below, above)
   }
-
-  private def isBelow(operator: Operator): Boolean =
-    operator == Operator.Less || operator == Operator.LessOrEqual
 
   private def byRange(join: Join, meeting: Meeting, conf: SQLConf): ByRange = {
     val bounds = AttributeReference("bounds", ArrayType(LongType, containsNull = false), false)()

@@ -1,13 +1,17 @@
 package thetajoin.ranges
 
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, RewritePredicateSubquery}
+import org.apache.spark.sql.catalyst.optimizer.{
+  BuildLeft,
+  BuildRight,
+  BuildSide,
+  RewritePredicateSubquery
+}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.FullOuter
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN}
 import org.apache.spark.sql.execution.thetabridge.PrunedFiles
-import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.planner._
@@ -44,18 +48,21 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     orAsItIs("a join of two large sides")(rewritten).getOrElse(node)
 
   /** @param mustStay whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]] */
-  private def rewritten(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
-    lazy val isTooLarge = isLarge(join)(BuildSides.exceedBroadcast)
+  private def rewritten(join: Join, mustStay: => Boolean): Option[LogicalPlan] =
+    if (ExtractEquiJoinKeys.unapply(join).isDefined) None else firstOf(join, mustStay)
+
+  private def firstOf(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
+    lazy val isTooLarge = areLarge(join, BuildSides.both(join))
     lazy val mayReadAgain = join.children.forall(Repeatable(_)) && !mustStay
     def byFew =
-      ExistsByFew(join).filter(_ => isLarge(join)(BuildSides.exceedsBroadcast(_, BuildRight, _)))
+      ExistsByFew(join).filter(_ => areLarge(join, Seq(BuildRight)) && choice(join).isDefined)
     JoinByRanges(join, conf)(isTooLarge && mayReadAgain).filter(_.isServed(conf)).map(_.joined)
-      .orElse(byFew.filter(_ => choice(join).isDefined))
+      .orElse(byFew)
       .orElse(if (isTooLarge && !mustStay) inBlocks(join, mayReadAgain) else None)
   }
 
   private def inBlocks(join: Join, mayReadAgain: Boolean): Option[LogicalPlan] =
-    if (ExtractEquiJoinKeys.unapply(join).isDefined || isMeasured(join)) None
+    if (isMeasured(join)) None
     else if (join.joinType == FullOuter)
       if (mayReadAgain) FullInTwo(join)(rewritten(_, mustStay = false)) else None
     else
@@ -86,8 +93,9 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   }
 
   /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
-  private def isLarge(join: Join)(exceed: (Join, SQLConf) => Boolean): Boolean = {
+  private def areLarge(join: Join, sides: Seq[BuildSide]): Boolean = {
     def pruned = join.mapChildren(PrunedFiles.of).asInstanceOf[Join]
-    exceed(join, conf) && exceed(pruned, conf)
+    BuildSides.exceedBroadcast(join, sides, conf) &&
+    BuildSides.exceedBroadcast(pruned, sides, conf)
   }
 }

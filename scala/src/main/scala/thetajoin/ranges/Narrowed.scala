@@ -1,7 +1,6 @@
 package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateFunction, Max, Min}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 
@@ -46,7 +45,7 @@ private[ranges] object Narrowed {
   ): LogicalPlan = {
     val values = compared.map { case (_, _, other) => Alias(tried(other), "value")() }
     val extremes = compared.zip(values).map { case ((_, operator, _), value) =>
-      best(operator)(value.toAttribute).toAggregateExpression()
+      Extreme(operator, value.toAttribute)
     }
     val struct = Alias(CreateStruct(extremes), "extremes")()
     val found = ScalarSubquery(Aggregate(Nil, Seq(struct), Project(values, others)))
@@ -58,9 +57,4 @@ private[ranges] object Narrowed {
 
   private def tried(value: Expression): Expression =
     if (Safety.cannotFail(value)) value else TryEval(value)
-
-  private def best(operator: Operator): Expression => AggregateFunction = operator match {
-    case Operator.Less | Operator.LessOrEqual => Max(_)
-    case Operator.Greater | Operator.GreaterOrEqual => Min(_)
-  }
 }

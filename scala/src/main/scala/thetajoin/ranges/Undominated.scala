@@ -2,7 +2,7 @@ package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, Nondeterministic}
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
@@ -27,7 +27,7 @@ private[ranges] final case class Undominated(left: Expression, right: Expression
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val ofTask = ctx.addMutableState(classOf[Staircase].getName, "staircase", useFreshName = true)
+    val ofTask = ctx.addMutableState(classOf[Staircase].getName, "staircase")
     ctx.addPartitionInitializationStatement(s"$ofTask = new ${classOf[Staircase].getName}();")
     val (x, y) = (left.genCode(ctx), right.genCode(ctx))
     ev.copy(
@@ -35,7 +35,7 @@ private[ranges] final case class Undominated(left: Expression, right: Expression
         ${x.code}
         ${y.code}
         final boolean ${ev.value} = !${x.isNull} && !${y.isNull} && $ofTask.isNew(${x.value}, ${y.value});""",
-      isNull = org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
+      isNull = FalseLiteral
     )
   }
 

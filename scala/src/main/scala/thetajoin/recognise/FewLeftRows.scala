@@ -45,14 +45,11 @@ private[recognise] object FewLeftRows {
       case c: Comparison => bounds.contains(c)
       case _ => false
     }
-    bounds.filter(isFromBelow(_) == join.rank.isAscending) match {
+    bounds.filter(_.operator.isBelow == join.rank.isAscending) match {
       case Seq(bound) if isKnown && bound.exact => Some(Compared(shape.equiKeys, bound))
       case _ => None
     }
   }
-
-  private def isFromBelow(bound: Comparison): Boolean =
-    bound.operator == Operator.Less || bound.operator == Operator.LessOrEqual
 
   private def narrowed(join: RankedJoin, of: Compared, conf: SQLConf): Option[RankedJoin] = {
     val Join(right, left, _, _, _) = copied(join)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import thetajoin.condition.{ConditionAnalysis, Operator, OrderedBy, Sides}
+import thetajoin.condition.{ConditionAnalysis, OrderedBy, Sides}
 
 /** Spark's own joins with the first matches. */
 private[recognise] object SparksRanked {
@@ -22,8 +22,7 @@ private[recognise] object SparksRanked {
     val sides = new Sides(join.left.outputSet, join.right.outputSet)
     ConditionAnalysis.conjuncts(join.asOfCondition).headOption match {
       case Some(OrderedBy(l, operator, r)) if sides.ofLeft(l) && sides.ofRight(r) =>
-        val isFromBelow = operator == Operator.Less || operator == Operator.LessOrEqual
-        SortOrder(r, if (isFromBelow) Ascending else Descending)
+        SortOrder(r, if (operator.isBelow) Ascending else Descending)
       case _ => SortOrder(join.orderExpression, Ascending)
     }
   }

@@ -57,11 +57,6 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
     plan
   }
 
-  private def assertSomeRows(sql: String): SparkPlan = {
-    assert(usualRows(sql).nonEmpty, sql)
-    assertSameRows(sql)
-  }
-
   test("points and intervals, of any join type, either side first") {
     onEveryPath(_ =>
       for (joinType <- joinTypes; (l, r) <- sides) assertByRanges(query(joinType, l, r))

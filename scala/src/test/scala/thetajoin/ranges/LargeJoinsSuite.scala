@@ -34,11 +34,6 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
 
   private val preserving = Seq("LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
-  private def assertSomeRows(sql: String): SparkPlan = {
-    assert(usualRows(sql).nonEmpty, sql)
-    assertSameRows(sql)
-  }
-
   private def blockJoins(plan: SparkPlan): Seq[BlockThetaJoinExec] =
     thetaJoins(plan).collect { case join: BlockThetaJoinExec => join }
 
