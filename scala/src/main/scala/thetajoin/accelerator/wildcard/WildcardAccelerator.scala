@@ -40,7 +40,7 @@ object WildcardAccelerator extends Accelerator {
 
   override def reasons: Seq[ReasonCode] = Seq(NoOpenColumn)
 
-  override def wireClasses: Seq[Class[_]] = Seq(classOf[WildcardIndex])
+  override def wireClasses: Seq[Class[_]] = Seq(classOf[WildcardIndex], classOf[ComparedSets])
 
   override def offer(request: JoinRequest): Either[Reason, Offer] = {
     val sides = new Sides(AttributeSet(request.shape.left), AttributeSet(request.shape.right))
