@@ -13,6 +13,7 @@ THETA_JOIN = (
     "BroadcastThetaJoin",
     "ShuffledThetaJoin",
     "KeyShuffledThetaJoin",
+    "BlockThetaJoin",
 )
 
 

@@ -54,7 +54,7 @@ _BELOW = Condition(("p < lo",), ("p",), ("lo",))
 _FAR_ABOVE = Condition((f"p > lo + {_SPAN - 1000}",), ("p",), ("lo",))
 _BOTH = Condition(("p < lo", "v > w"), ("p", "v"), ("lo", "w"))
 # The joins that Spark with thetajoin makes of one whose rows are joined by ranges.
-_BY_RANGES: dict[JoinType, int] = {"INNER": 2, "LEFT": 3, "FULL": 4, "SEMI": 2, "ANTI": 2}
+_BY_RANGES: dict[JoinType, int] = {"INNER": 2, "LEFT": 3, "FULL": 5, "SEMI": 2, "ANTI": 2}
 
 
 def _queries() -> tuple[RangeQuery, ...]:

@@ -2,22 +2,57 @@ package thetajoin.kit
 
 import java.util.Arrays
 
-/** A growing array of numbers of 64 bits, such as a key of each build row. */
-final class LongsBuilder {
-  private var values = new Array[Long](64)
-  private var size = 0
+import scala.collection.mutable
 
-  def length: Int = size
+/** A growing list of numbers of 64 bits, such as a key of each build row. It grows by pieces, so that nothing is held twice. */
+final class LongsBuilder {
+  import LongsBuilder._
+
+  private val full = mutable.ArrayBuffer.empty[Array[Long]]
+  private var inFull = 0
+  private var open = new Array[Long](64)
+  private var inOpen = 0
+
+  def length: Int = inFull + inOpen
 
   def add(value: Long): Unit = {
-    if (size == values.length) values = Arrays.copyOf(values, LongOrder.grown(size))
-    values(size) = value
-    size += 1
+    if (inOpen == open.length) grow()
+    open(inOpen) = value
+    inOpen += 1
   }
 
-  /** The array itself, of which the first [[length]] elements are in use. The next [[add]] may take another one. */
-  def array: Array[Long] = values
+  private def grow(): Unit =
+    if (inOpen < PieceLength) open = Arrays.copyOf(open, inOpen * 2)
+    else {
+      full += open
+      inFull += inOpen
+      open = new Array[Long](PieceLength)
+      inOpen = 0
+    }
+
+  /** All numbers in one array, of which the first [[length]] elements are in use. The next [[add]] may take another one. */
+  def array: Array[Long] = {
+    if (full.nonEmpty) {
+      val whole = new Array[Long](length)
+      var at = 0
+      full.indices.foreach { i =>
+        System.arraycopy(full(i), 0, whole, at, full(i).length)
+        at += full(i).length
+        full(i) = null
+      }
+      System.arraycopy(open, 0, whole, at, inOpen)
+      full.clear()
+      inFull = 0
+      open = whole
+      inOpen = whole.length
+    }
+    open
+  }
 
   /** The numbers in the order of these row numbers. */
-  def inOrder(order: Array[Int]): Array[Long] = LongOrder.at(values, order)
+  def inOrder(order: Array[Int]): Array[Long] = LongOrder.at(array, order)
+}
+
+private object LongsBuilder {
+  private final val PieceLength = 1 << 15
 }

@@ -86,7 +86,7 @@ private[thetajoin] object BuildSides {
 
   /** The sides that may be cut into blocks. A task that has a block has all rows of the other side, so that a preserved side has to be the one that is cut. */
   private[planner] def blocks(join: Join, conf: SQLConf): Seq[Placement] = {
-    val most = Settings.ShuffleMaxPartitionBytes.in(conf)
+    val most = TaskShare.buildBytes(conf)
     val sides = join.joinType match {
       case _: InnerLike => both(join)
       case LeftOuter | LeftExistence(_) => Seq(BuildLeft)

@@ -113,7 +113,7 @@ private[thetajoin] object EquiBuildSides {
 
   /** Both sides by their keys, if each partition of the built side can be held in memory. */
   private def shuffle(join: Join, side: BuildSide, conf: SQLConf): Either[Reason, Placement] = {
-    val limit = Settings.ShuffleMaxPartitionBytes.in(conf)
+    val limit = TaskShare.buildBytes(conf)
     val largest = Partitions.largest(join, side, conf)
     if (largest <= limit || ThetaHint.isForced(join)) Right(Placement.Shuffle(side))
     else Left(ReasonCode.PartitionTooLarge(s"$largest bytes, limit $limit bytes"))

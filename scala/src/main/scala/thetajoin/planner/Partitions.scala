@@ -17,8 +17,9 @@ private[planner] object Partitions {
       case None => size / fewest(plan, conf)
       case Some(partitions) =>
         val probed = BuildSides.built(join, if (side == BuildLeft) BuildRight else BuildLeft)
-        val others = written(probed).map(_.sum).getOrElse(0L)
-        // What is written is compressed.
+        // What is written is compressed. A side whose shuffle has not run may still turn out to be smaller, and then the join is planned again.
+        val others = written(probed).map(partitions => BigInt(partitions.sum))
+          .getOrElse(probed.stats.sizeInBytes * partitions.sum / size.max(1))
         size * math.max(partitions.max, merged(partitions.sum, others, conf)) / partitions.sum
     }
   }
@@ -30,7 +31,7 @@ private[planner] object Partitions {
   }
 
   /** The built part of what adaptive execution merges small partitions into. */
-  private def merged(built: Long, probed: Long, conf: SQLConf): Long =
+  private def merged(built: Long, probed: BigInt, conf: SQLConf): Long =
     if (!conf.coalesceShufflePartitionsEnabled) 0L
     else {
       val advised = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)

@@ -34,8 +34,11 @@ final class RelationBuilder(
   private lazy val project = UnsafeProjection.create(stored)
   private lazy val evaluateKeys = UnsafeProjection.create(keys)
   private val passes = filter.map(Predicate.create)
-  private val index = spec.newBuilder(keys.map(_.dataType))
-  private val indexed, always, never = new mutable.ArrayBuilder.ofInt
+  private var index = spec.newBuilder(keys.map(_.dataType))
+  private val always, never = new mutable.ArrayBuilder.ofInt
+
+  /** The rows that are in the index; null while these are all rows. */
+  private var indexed: mutable.ArrayBuilder.ofInt = _
   private var rows = 0
 
   /** Whether the index holds all that is asked of a row, once for each key: nothing is noted of rows. */
@@ -60,7 +63,8 @@ final class RelationBuilder(
       else if (hasNull(key)) addUnmatchable(row)
       else {
         index.add(key)
-        addTo(indexed, row)
+        if (indexed != null) indexed.addOne(rows)
+        keep(row)
       }
     }
 
@@ -70,17 +74,29 @@ final class RelationBuilder(
   private def addUnmatchable(row: InternalRow): Unit = if (keepUnmatchable) addTo(never, row)
 
   private def addTo(part: mutable.ArrayBuilder.ofInt, row: InternalRow): Unit = {
-    store.add(if (stored.isEmpty) row else project(row))
+    if (indexed == null) {
+      indexed = new mutable.ArrayBuilder.ofInt
+      (0 until rows).foreach(indexed.addOne)
+    }
     part.addOne(rows)
+    keep(row)
+  }
+
+  private def keep(row: InternalRow): Unit = {
+    store.add(if (stored.isEmpty) row else project(row))
     rows += 1
   }
 
+  /** Called once. */
   def result(): ThetaRelation = {
     val ordered = index.finish()
+    // What it has collected is let go of before columns are ordered.
+    index = null
     val alwaysRows = always.result()
     new ThetaRelation(
       if (ofKeysOnly) RowStore.ofNoColumns(ordered.order.length)
-      else store.result().reordered(positions(ordered.order) ++ alwaysRows ++ never.result()),
+      else if (indexed == null) store.result(ordered.order)
+      else store.result(positions(ordered.order) ++ alwaysRows ++ never.result()),
       ordered.index,
       ordered.order.length,
       alwaysRows.length,

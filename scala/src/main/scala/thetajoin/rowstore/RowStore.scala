@@ -12,22 +12,6 @@ import org.apache.spark.sql.types.DataType
 final class RowStore(val rows: Int, val columns: Array[StoredColumn], val pages: RowPages)
     extends Serializable {
   def bytes: Long = columns.iterator.map(_.bytes).sum + pages.bytes
-
-  /** These rows in another order; a row that `order` leaves out is dropped. */
-  def reordered(order: Array[Int]): RowStore =
-    if (isIdentity(order)) this
-    else
-      new RowStore(
-        order.length,
-        columns.map(_.reordered(order)),
-        if (pages.rows == 0) pages else pages.reordered(order)
-      )
-
-  private def isIdentity(order: Array[Int]): Boolean = {
-    var i = 0
-    while (i < order.length && order(i) == i) i += 1
-    i == order.length && i == rows
-  }
 }
 
 object RowStore {
@@ -71,11 +55,33 @@ final class RowStoreBuilder(types: Seq[DataType]) {
     rows += 1
   }
 
-  def result(): RowStore = {
-    val built = flatOrdinals.zip(flatBuilders.map(_.result())).toMap
+  /**
+   * The rows of which `order` has the numbers, in that order. Called once: what was collected is let go of column by column, so that only one
+   * of them is held twice.
+   */
+  def result(order: Array[Int]): RowStore = {
+    val isArrival = isIdentity(order)
     val fields = RowStore.pageFields(types)
-    val columns =
-      types.indices.map(i => built.getOrElse(i, new PagedColumn(fields(i)))).toArray[StoredColumn]
-    new RowStore(rows, columns, packer.result())
+    val columns = types.indices.map { i =>
+      val at = flatOrdinals.indexOf(i)
+      if (at < 0) new PagedColumn(fields(i))
+      else {
+        val column = flatBuilders(at).result()
+        flatBuilders(at) = null
+        if (isArrival) column else column.reordered(order)
+      }
+    }
+    val pages = packer.result()
+    new RowStore(
+      order.length,
+      columns.toArray[StoredColumn],
+      if (isArrival || pages.rows == 0) pages else pages.reordered(order)
+    )
+  }
+
+  private def isIdentity(order: Array[Int]): Boolean = {
+    var i = 0
+    while (i < order.length && order(i) == i) i += 1
+    i == order.length && i == rows
   }
 }

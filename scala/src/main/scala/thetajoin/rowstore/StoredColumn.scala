@@ -2,6 +2,8 @@ package thetajoin.rowstore
 
 import java.util.Arrays
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.types.DataType
@@ -70,21 +72,38 @@ object FlatColumn {
   }
 }
 
-/** Appends one column's values. */
+/** Appends one column's values. It grows by pieces, so that nothing is held twice. */
 private[rowstore] abstract class ColumnBuilder {
-  protected var rows = 0
+  import ColumnBuilder.PieceLength
+
+  private val full = mutable.ArrayBuffer.empty[AnyRef]
+  private var inOpen = 0
   private var nulls: Array[Long] = _
 
+  /** The open piece. */
+
   protected def values: AnyRef
+
+  /** Takes a copy of that length as the open piece. */
   protected def grow(capacity: Int): Unit
   protected def set(position: Int, row: InternalRow, ordinal: Int): Unit
 
   final def add(row: InternalRow, ordinal: Int): Unit = {
-    val capacity = java.lang.reflect.Array.getLength(values)
-    if (rows == capacity) grow(math.min(capacity.toLong * 2, Int.MaxValue - 16L).toInt)
-    if (row.isNullAt(ordinal)) setNull() else set(rows, row, ordinal)
-    rows += 1
+    if (inOpen == java.lang.reflect.Array.getLength(values)) growOpen()
+    if (row.isNullAt(ordinal)) setNull() else set(inOpen, row, ordinal)
+    inOpen += 1
   }
+
+  private def growOpen(): Unit =
+    if (inOpen < PieceLength) grow(inOpen * 2)
+    else {
+      full += values
+      // Another array, of which nothing is in use.
+      grow(PieceLength)
+      inOpen = 0
+    }
+
+  private def rows: Int = full.length * PieceLength + inOpen
 
   private def setNull(): Unit = {
     val word = rows >> 6
@@ -94,15 +113,22 @@ private[rowstore] abstract class ColumnBuilder {
     nulls(word) |= 1L << rows
   }
 
+  /** All values. Called once. */
   final def result(): FlatColumn = {
-    val trimmed = FlatColumn.allocate(values, rows)
-    System.arraycopy(values, 0, trimmed, 0, rows)
-    new FlatColumn(trimmed, if (nulls == null) null else Arrays.copyOf(nulls, (rows + 63) >> 6))
+    val count = rows
+    val whole = FlatColumn.allocate(values, count)
+    full.indices.foreach { i =>
+      System.arraycopy(full(i), 0, whole, i * PieceLength, PieceLength)
+      full(i) = null
+    }
+    System.arraycopy(values, 0, whole, full.length * PieceLength, inOpen)
+    new FlatColumn(whole, if (nulls == null) null else Arrays.copyOf(nulls, (count + 63) >> 6))
   }
 }
 
 private[rowstore] object ColumnBuilder {
   private val FirstCapacity = 64
+  private final val PieceLength = 1 << 15
 
   def apply(t: DataType): ColumnBuilder = CodeGenerator.javaType(t) match {
     case "boolean" =>

@@ -172,6 +172,17 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     )
   }
 
+  test("small partitions are not taken for large while the other side is not written yet") {
+    // All spans together are above the limit, and what adaptive execution merges of both sides is not.
+    val points = "(SELECT k, t, max(id) AS id FROM points GROUP BY k, t)"
+    val spans = "(SELECT no, no % 120 AS k, lo, hi FROM spans)"
+    withConf(
+      Settings.ShuffleMaxPartitionBytes.key -> "50k",
+      "spark.sql.adaptive.coalescePartitions.parallelismFirst" -> "false",
+      "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "30k"
+    )(assert(joins(assertSame(query("LEFT JOIN", points, spans), "interval")).size == 1))
+  }
+
   private def inBlocks(plan: SparkPlan): Int =
     collect(plan) { case j: BlockThetaJoinExec => j }.size
 

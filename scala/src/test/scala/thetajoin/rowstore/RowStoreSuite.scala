@@ -37,10 +37,12 @@ class RowStoreSuite extends AnyFunSuite {
         InternalRow(i)
       )
 
-  private def store(rows: Int): RowStore = {
+  private def store(rows: Int): RowStore = store(rows, Array.range(0, rows))
+
+  private def store(rows: Int, order: Array[Int]): RowStore = {
     val builder = new RowStoreBuilder(types)
     (0 until rows).foreach(i => builder.add(row(i)))
-    builder.result()
+    builder.result(order)
   }
 
   private def values(r: InternalRow): Seq[Any] = types.indices.map { i =>
@@ -60,12 +62,14 @@ class RowStoreSuite extends AnyFunSuite {
   }
 
   test("rows come back in arrival order") {
-    Seq(0, 1, 63, 64, 65, 3000).foreach(n => assertRows(store(n), 0 until n))
+    Seq(0, 1, 63, 64, 65, 3000, 32768, 32769, 70000).foreach(n => assertRows(store(n), 0 until n))
   }
 
   test("rows come back in another order, and fewer of them") {
-    val order = (0 until 1000).filter(_ % 3 != 0).reverse.toArray
-    assertRows(store(1000).reordered(order), order.toSeq)
+    Seq(1000, 70000).foreach { rows =>
+      val order = (0 until rows).filter(_ % 3 != 0).reverse.toArray
+      assertRows(store(rows, order), order.toSeq)
+    }
   }
 
   test("a row larger than a page has a page of its own") {
@@ -74,7 +78,7 @@ class RowStoreSuite extends AnyFunSuite {
     Seq("a", "b").foreach(s => builder.add(InternalRow(UTF8String.fromString(s))))
     builder.add(InternalRow(large))
     builder.add(InternalRow(UTF8String.fromString("c")))
-    val view = new BuildRowView(builder.result(), Array(StringType))
+    val view = new BuildRowView(builder.result(Array.range(0, 4)), Array(StringType))
     assert(view.at(2).getUTF8String(0) == large)
     assert(Seq(0, 1, 3).map(view.at(_).getUTF8String(0).toString) == Seq("a", "b", "c"))
   }
@@ -82,6 +86,6 @@ class RowStoreSuite extends AnyFunSuite {
   test("flat columns without nulls carry no null bits") {
     val builder = new RowStoreBuilder(Seq(LongType))
     builder.add(InternalRow(1L))
-    assert(builder.result().columns.head.asInstanceOf[FlatColumn].nulls == null)
+    assert(builder.result(Array(0)).columns.head.asInstanceOf[FlatColumn].nulls == null)
   }
 }

@@ -99,7 +99,8 @@ private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extend
   override def finish(): OrderedIndex = {
     val arrival = arrivals.result()
     val values = Seq.tabulate(spec.comparisons) { i =>
-      Array.tabulate(arrival.length)(row => spec.adapted(i, numbers.column(i).array(row)))
+      val ofRows = numbers.column(i).array
+      Array.tabulate(arrival.length)(row => spec.adapted(i, ofRows(row)))
     }
     val groups = numbers.grouped()
     val kept = spec.keptRows(groups, values)

@@ -16,13 +16,14 @@ private[keys] final class GroupedLongsBuilder extends GroupingBuilder {
 
   override def grouped(): Grouping = {
     val rows = keys.length
-    val order = LongOrder.ascending(keys.array, rows)
+    val ofRows = keys.array
+    val order = LongOrder.ascending(ofRows, rows)
     val distinct = new Array[Long](rows)
     val starts = new Array[Int](rows + 1)
     var groups = 0
     var i = 0
     while (i < rows) {
-      val key = keys.array(order(i))
+      val key = ofRows(order(i))
       if (groups == 0 || distinct(groups - 1) != key) {
         distinct(groups) = key
         starts(groups) = i
