@@ -6,7 +6,9 @@ side, of the left side only where existence is asked.
 
 from __future__ import annotations
 
-from benchmarks.queries import Suite
+from itertools import pairwise
+
+from benchmarks.queries import GrowthStep, Suite
 from benchmarks.suites.range import Condition, JoinType, RangeQuery, random
 from benchmarks.tables import Parquet, short
 
@@ -55,51 +57,67 @@ _FAR_ABOVE = Condition((f"p > lo + {_SPAN - 1000}",), ("p",), ("lo",))
 _BOTH = Condition(("p < lo", "v > w"), ("p", "v"), ("lo", "w"))
 # The joins that Spark with thetajoin makes of one whose rows are joined by ranges.
 _BY_RANGES: dict[JoinType, int] = {"INNER": 2, "LEFT": 3, "FULL": 5, "SEMI": 2, "ANTI": 2}
+_MANY, _SOME = 50 * _MILLION, 20 * _MILLION
 
 
-def _queries() -> tuple[RangeQuery, ...]:
-    many, some = 50 * _MILLION, 20 * _MILLION
-    points, intervals = _points(many), _intervals(some, 100)
-
-    def query(
-        name: str,
-        condition: Condition,
-        join_type: JoinType = "INNER",
-        left: Parquet = points,
-        right: Parquet = intervals,
-        joins: int = 1,
-    ) -> RangeQuery:
-        return RangeQuery(
-            name=name,
-            left=left,
-            right=right,
-            condition=condition,
-            join_type=join_type,
-            joins=joins,
-            off=False,
-        )
-
-    return (
-        *(
-            query(f"point_{kind.lower()}", _IN, kind, joins=joins)
-            for kind, joins in _BY_RANGES.items()
-        ),
-        query("overlap", _OVERLAP, left=_spells(many), right=_intervals(some, 20), joins=3),
-        query("band", _BAND, right=_events(many), joins=2),
-        query("exists", _BELOW, "SEMI"),
-        query("exists_both", _BOTH, "SEMI"),
-        query("far_above", _FAR_ABOVE),
-        query("far_above_left", _FAR_ABOVE, "LEFT"),
-        query("keyed", _KEYED, left=_keyed("points", some), right=_keyed("intervals", some)),
+def _query(
+    name: str,
+    condition: Condition,
+    left: Parquet,
+    right: Parquet,
+    join_type: JoinType = "INNER",
+    joins: int = 1,
+) -> RangeQuery:
+    return RangeQuery(
+        name=name,
+        left=left,
+        right=right,
+        condition=condition,
+        join_type=join_type,
+        joins=joins,
+        off=False,
     )
 
+
+def queries(part: int = 1) -> tuple[RangeQuery, ...]:
+    """All joins, of a part of the rows."""
+    many, some = _MANY // part, _SOME // part
+    sides = (_points(many), _intervals(some, 100))
+    return (
+        *(
+            _query(f"point_{kind.lower()}", _IN, *sides, kind, joins)
+            for kind, joins in _BY_RANGES.items()
+        ),
+        _query("overlap", _OVERLAP, _spells(many), _intervals(some, 20), joins=3),
+        _query("band", _BAND, sides[0], _events(many), joins=2),
+        _query("exists", _BELOW, *sides, "SEMI"),
+        _query("exists_both", _BOTH, *sides, "SEMI"),
+        _query("far_above", _FAR_ABOVE, *sides),
+        _query("far_above_left", _FAR_ABOVE, *sides, "LEFT"),
+        _query("keyed", _KEYED, _keyed("points", some), _keyed("intervals", some)),
+    )
+
+
+def _growth(part: int) -> RangeQuery:
+    points, intervals = _points(_MANY // part), _intervals(_SOME // part, 100)
+    return _query(f"point_{short(points.rows).lower()}", _IN, points, intervals, joins=2)
+
+
+# What as many rows more take as there are, at a half, a quarter and an eighth of the size.
+_HALVES = [_growth(part) for part in (8, 4, 2)]
+_ALL = queries()
+_SIZES = (*_HALVES, _ALL[0])
 
 SUITE = Suite(
     name="scale",
     title="Two large sides",
     data="50M and 20M rows at most, in 2 GB for each engine.",
     answer="the row count and the sums of a column of each side",
-    queries=_queries(),
+    queries=(*_ALL, *_HALVES),
     peers=("DuckDB", "ClickHouse"),
+    growth=tuple(
+        GrowthStep(query.right.rows, query.left.rows - base.left.rows, query.name, base.name)
+        for base, query in pairwise(_SIZES)
+    ),
     memory=2,
 )
