@@ -17,6 +17,10 @@ SETTINGS = {
     "join_algorithm": "ie_join,direct,parallel_hash,hash",
     "join_use_nulls": 1,
 }
+REFUSALS = {
+    "MEMORY_LIMIT_EXCEEDED": "out of memory",
+    "INVALID_JOIN_ON_EXPRESSION": "it has no such join",
+}
 # Whether columns of files may hold nulls; by the schema of every file they might.
 NULLS = "schema_inference_make_columns_nullable"
 
@@ -49,9 +53,10 @@ class ClickHouseRunner(Runner):
         try:
             return self._row(self._sql(query))
         except RuntimeError as error:
-            if "MEMORY_LIMIT_EXCEEDED" not in str(error):
-                raise
-            raise UnsupportedJoinError("out of memory") from error
+            for code, reason in REFUSALS.items():
+                if code in str(error):
+                    raise UnsupportedJoinError(reason) from error
+            raise
 
     def write(self, query: Query) -> None:
         """Make a table of the rows."""

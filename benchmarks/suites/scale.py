@@ -16,25 +16,30 @@ _MILLION = 1_000_000
 _SPAN = 1_000_000_000
 
 
+def _short(rows: int) -> str:
+    """A row count as a part of a table's name."""
+    return short(rows).lower().replace(".", "_")
+
+
 def _points(rows: int) -> Parquet:
-    name = f"scale_points_{short(rows).lower()}"
+    name = f"scale_points_{_short(rows)}"
     return Parquet(name, rows, f"{random('p', _SPAN)} AS p, i AS v")
 
 
 def _intervals(rows: int, length: int) -> Parquet:
     """Intervals of up to `length`."""
-    name = f"scale_intervals_{short(rows).lower()}_{length}"
+    name = f"scale_intervals_{_short(rows)}_{length}"
     columns = f"{random('lo', _SPAN)} AS lo, lo + {random('len', length)} AS hi, i AS w"
     return Parquet(name, rows, columns)
 
 
 def _spells(rows: int) -> Parquet:
-    name = f"scale_spells_{short(rows).lower()}"
+    name = f"scale_spells_{_short(rows)}"
     return Parquet(name, rows, f"{random('s', _SPAN)} AS s, s + {random('e', 20)} AS e, i AS v")
 
 
 def _events(rows: int) -> Parquet:
-    name = f"scale_events_{short(rows).lower()}"
+    name = f"scale_events_{_short(rows)}"
     return Parquet(name, rows, f"{random('u', _SPAN)} AS u, i AS w")
 
 
@@ -45,7 +50,7 @@ def _keyed(side: str, rows: int) -> Parquet:
     end = "" if side == "points" else f", lo + {random('len', 100)} AS hi"
     number = "v" if side == "points" else "w"
     columns = f"{hot} AS {key}, {random(value, _SPAN)} AS {value}{end}, i AS {number}"
-    return Parquet(f"scale_keyed_{side}_{short(rows).lower()}", rows, columns)
+    return Parquet(f"scale_keyed_{side}_{_short(rows)}", rows, columns)
 
 
 _IN = Condition(("p BETWEEN lo AND hi",), ("p",), ("lo", "hi"))
@@ -100,7 +105,7 @@ def queries(part: int = 1) -> tuple[RangeQuery, ...]:
 
 def _growth(part: int) -> RangeQuery:
     points, intervals = _points(_MANY // part), _intervals(_SOME // part, 100)
-    return _query(f"point_{short(points.rows).lower()}", _IN, points, intervals, joins=2)
+    return _query(f"point_{_short(points.rows)}", _IN, points, intervals, joins=2)
 
 
 # What as many rows more take as there are, at a half, a quarter and an eighth of the size.

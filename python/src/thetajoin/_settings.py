@@ -111,11 +111,12 @@ Default: ``100``. Since 0.1.0.
 SHUFFLE_MAX_PARTITION_BYTES: Final = "spark.thetajoin.shuffle.maxPartitionBytes"
 """The most bytes of build rows that a task is given where both sides of a join are large: by
 estimate, and by what shuffles have written. To build its index takes up to three times that in
-a task; unless this is set, it is no more than Spark grants a task while all cores of an
-executor are busy. A larger partition of a join with equality keys is cut into blocks, as is a
-side of a join without. Each block meets all rows that it may match, so that larger blocks are
-fewer passes over the other side. FULL joins with larger partitions are left to Spark's sorted
-join. Lower it where executors run short of memory; 0 leaves joins of two large sides to Spark.
+a task. Unless this is set, a task is given less where Spark grants it less than three times as
+much while all cores of its executor are busy. A larger partition of a join with equality keys
+is cut into blocks, as is a side of a join without. Each block meets all rows that it may
+match, so that larger blocks are fewer passes over the other side. FULL joins with larger
+partitions are left to Spark's sorted join. Lower it where executors run short of memory; 0
+leaves joins of two large sides to Spark.
 
 Default: ``128m``. Since 0.1.0.
 """

@@ -4,7 +4,10 @@ import java.util.Arrays
 
 import scala.collection.mutable
 
-/** A growing list of numbers of 64 bits, such as a key of each build row. It grows by pieces, so that nothing is held twice. */
+/**
+ * A growing list of numbers of 64 bits, such as a key of each build row. It grows by pieces, so that nothing is held twice before
+ * [[array]] is asked for.
+ */
 final class LongsBuilder {
   import LongsBuilder._
 

@@ -19,8 +19,8 @@ import thetajoin.driver.{JoinRole, Spread}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical plan, its statistics
- * and the settings, so that a report can ask about a join that was planned elsewhere.
+ * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical plan, its statistics,
+ * the settings and what an executor has, so that a report can ask about a join that was planned elsewhere.
  */
 object Planner {
 

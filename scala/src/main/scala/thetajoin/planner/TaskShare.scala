@@ -1,31 +1,23 @@
 package thetajoin.planner
 
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.thetabridge.Executors
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.{SparkConf, SparkContext}
 
 import thetajoin.Settings
 
 /** How many bytes of build rows a task is given. */
-private[thetajoin] object TaskShare {
+private[planner] object TaskShare {
 
   /** As set; unless it is, no more than an executor has the memory for while all of its cores build an index. */
   def buildBytes(conf: SQLConf): Long = {
     val most = Settings.ShuffleMaxPartitionBytes.in(conf)
-    if (conf.contains(Settings.ShuffleMaxPartitionBytes.key)) most
-    else SparkSession.getActiveSession.fold(most)(s => math.min(most, ofMemory(s.sparkContext)))
-  }
-
-  private def ofMemory(context: SparkContext): Long = {
-    val conf = context.getConf
-    if (context.isLocal)
-      share(conf, Runtime.getRuntime.maxMemory, context.defaultParallelism)
-    else {
-      // Without the setting an executor takes what cores there are, or one, as the cluster manager has it.
-      val executors = math.max(context.statusTracker.getExecutorInfos.length - 1, 1)
-      val cores = math.max(context.defaultParallelism / executors, 1)
-      val heap = conf.getSizeAsBytes("spark.executor.memory", "1g")
-      share(conf, heap, conf.getInt("spark.executor.cores", cores))
+    val context =
+      if (conf.contains(Settings.ShuffleMaxPartitionBytes.key)) None
+      else SparkSession.getActiveSession.map(_.sparkContext)
+    context.filter(Executors.cores(_) > 0).fold(most) { c =>
+      math.min(most, share(c.getConf, Executors.heap(c), Executors.cores(c)))
     }
   }
 

@@ -71,7 +71,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
       }
 
   private def choice(join: Join): Option[Choice] =
-    if (TaskShare.buildBytes(conf) > 0) Planner.choose(join, conf).chosen else None
+    if (Settings.ShuffleMaxPartitionBytes.in(conf) > 0) Planner.choose(join, conf).chosen else None
 
   /** A side is shuffled as it is, by the query or by this rule. */
   private[ranges] def isMeasured(join: Join): Boolean =

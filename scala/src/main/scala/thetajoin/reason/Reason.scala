@@ -142,7 +142,7 @@ object ReasonCode {
         "PARTITION_TOO_LARGE",
         "Both sides are large, and so are partitions by the equal keys of the side to build, which can't be cut into blocks: the join is a FULL join, " +
           "or blocks are switched off",
-        "RESET spark.thetajoin.shuffle.maxPartitionBytes, or raise it if executors have the memory; or raise spark.sql.shuffle.partitions."
+        "Raise spark.thetajoin.shuffle.maxPartitionBytes if executors have the memory, or RESET it if it is 0; or raise spark.sql.shuffle.partitions."
       )
   case object PlannedElsewhere
       extends ReasonCode(

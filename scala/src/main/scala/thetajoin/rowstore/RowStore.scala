@@ -56,7 +56,7 @@ final class RowStoreBuilder(types: Seq[DataType]) {
   }
 
   /**
-   * The rows of which `order` has the numbers, in that order. Called once: what was collected is let go of column by column, so that only one
+   * The rows of which `order` has the numbers, in that order. Called once: flat columns are let go of one by one, so that only one
    * of them is held twice.
    */
   def result(order: Array[Int]): RowStore = {

@@ -72,7 +72,7 @@ object FlatColumn {
   }
 }
 
-/** Appends one column's values. It grows by pieces, so that nothing is held twice. */
+/** Appends one column's values. It grows by pieces, so that nothing is held twice before the end. */
 private[rowstore] abstract class ColumnBuilder {
   import ColumnBuilder.PieceLength
 
@@ -81,11 +81,11 @@ private[rowstore] abstract class ColumnBuilder {
   private var nulls: Array[Long] = _
 
   /** The open piece. */
-
   protected def values: AnyRef
 
   /** Takes a copy of that length as the open piece. */
   protected def grow(capacity: Int): Unit
+
   protected def set(position: Int, row: InternalRow, ordinal: Int): Unit
 
   final def add(row: InternalRow, ordinal: Int): Unit = {

@@ -1,32 +1,34 @@
 package thetajoin.accelerator.wildcard
 
+import java.util.Arrays
+
 /**
- * The sets of columns that rules compare, in an order in which the sum of any numbers of a set's columns is that of an earlier set and one
- * number more. Sets that no rule compares are among them where a later set needs their sum.
+ * The sets of columns that rules compare, in an order in which the sum of any numbers of a set's columns can start from that of an earlier
+ * set: the largest that is left of it without some of its lowest columns.
  *
  * {{{
- *   columns (bits)     0000 0001 0010 0011 0100 ..
- *   isCompared           no  yes  yes  yes   no ..
- *   sum is that of             0    0    2    0 ..  and the number of the lowest column
+ *   columns (bits)    0001   0010   0011   0111   1100
+ *   earlier           none   none   0010   none   none
+ *   added             0001   0010   0001   0111   1100
  * }}}
  */
-final class ComparedSets private (
-    sets: Array[Long],
-    isCompared: Array[Boolean],
-    earlier: Array[Int],
-    lowest: Array[Int]
-) extends Serializable {
+final class ComparedSets private (sets: Array[Long], earlier: Array[Int], added: Array[Long])
+    extends Serializable {
   def size: Int = sets.length
+
+  def bytes: Long = 20L * sets.length
 
   /** A bit for each column of a set, the lowest for the first. */
   def columns(set: Int): Long = sets(set)
 
-  /** Whether rules compare the columns of a set and none of them is unknown. */
-  def isAsked(set: Int, unknown: Long): Boolean = isCompared(set) && (sets(set) & unknown) == 0L
-
   /** The sum of the numbers of a set's columns, after all earlier sets were asked for theirs. */
   def sum(set: Int, ofColumns: Array[Long], sums: Array[Long]): Long = {
-    val sum = if (set == 0) 0L else sums(earlier(set)) + ofColumns(lowest(set))
+    var sum = if (earlier(set) < 0) 0L else sums(earlier(set))
+    var rest = added(set)
+    while (rest != 0L) {
+      sum += ofColumns(java.lang.Long.numberOfTrailingZeros(rest))
+      rest &= rest - 1L
+    }
     sums(set) = sum
     sum
   }
@@ -34,17 +36,22 @@ final class ComparedSets private (
 
 private[wildcard] object ComparedSets {
 
-  /** A bit for each column of a set. */
-  def apply(compared: Seq[Long]): ComparedSets = {
-    def withoutLowest(set: Long) = set & (set - 1L)
-    val all = (0L +: compared.flatMap(Iterator.iterate(_)(withoutLowest).takeWhile(_ != 0L)))
-      .distinct.sorted.toArray
-    val place = all.zipWithIndex.toMap
-    new ComparedSets(
-      all,
-      all.map(compared.toSet),
-      all.map(set => place(withoutLowest(set))),
-      all.map(java.lang.Long.numberOfTrailingZeros(_))
-    )
+  /** @param sets a bit for each column, of 63 at most; each set once */
+  def apply(sets: Array[Long]): ComparedSets = {
+    val sorted = sets.sorted
+    val earlier = sorted.map(earlierOf(_, sorted))
+    val added =
+      sorted.indices.map(i => if (earlier(i) < 0) sorted(i) else sorted(i) & ~sorted(earlier(i)))
+    new ComparedSets(sorted, earlier, added.toArray)
+  }
+
+  private def earlierOf(set: Long, sorted: Array[Long]): Int = {
+    var left = set & (set - 1L)
+    var at = -1
+    while (left != 0L && at < 0) {
+      at = Arrays.binarySearch(sorted, left)
+      left &= left - 1L
+    }
+    math.max(at, -1)
   }
 }

@@ -46,9 +46,12 @@ object WildcardAccelerator extends Accelerator {
     val sides = new Sides(AttributeSet(request.shape.left), AttributeSet(request.shape.right))
     val columns = request.paired.flatMap(c => OpenColumn.of(c.source, sides, request))
     val refused = columns.map(c => EqualKeys.refusal(c.source, c.build, c.probe))
-    columns.zip(refused).collect { case (c, None) => c }.take(WildcardSpec.MostOpen) match {
-      case Nil => Left(refused.flatten.headOption.getOrElse(NoOpenColumn()))
-      case usable => EqualKeys.of(request.shape, request.buildSide).map(offer(usable, _))
+    val usable = columns.zip(refused).collect { case (c, None) => c }
+    EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
+      usable.take(WildcardSpec.MostColumns - equal.build.size) match {
+        case Nil => Left(refused.flatten.headOption.getOrElse(NoOpenColumn()))
+        case open => Right(offer(open, equal))
+      }
     }
   }
 

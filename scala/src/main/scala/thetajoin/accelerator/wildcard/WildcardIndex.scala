@@ -22,8 +22,8 @@ final case class WildcardSpec(open: Int) extends IndexSpec {
 
 private[wildcard] object WildcardSpec {
 
-  /** A mask has a bit for each. */
-  val MostOpen: Int = java.lang.Long.SIZE - 1
+  /** Of columns that may be open and columns that never are: a set has a bit for each, and is no negative number. */
+  val MostColumns: Int = java.lang.Long.SIZE - 1
 }
 
 private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends IndexBuilder {
@@ -70,7 +70,7 @@ private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends Ind
     val index = WildcardIndex(
       values,
       KeyTypes(types),
-      ComparedSets(masks.toSeq),
+      ComparedSets(masks.toArray),
       numbers.result(),
       ofGroups.starts
     )
@@ -125,7 +125,7 @@ final class WildcardIndex(
     val seen: Array[Long],
     val seed: Long
 ) extends JoinIndex {
-  override def bytes: Long = columns.map(_.bytes).sum + hashes.bytes +
+  override def bytes: Long = columns.map(_.bytes).sum + hashes.bytes + sets.bytes +
     4L * (numbers.length + starts.length + groupOf.length) + 8L * seen.length
   override def newProber(): Prober = new WildcardProber(this)
 }
@@ -154,7 +154,7 @@ private[wildcard] object WildcardIndex {
     val table = LongTable.numbered(sums.sorted)
     val groupOf = new Array[Int](groups)
     sums.indices.foreach(g => groupOf(table.find(sums(g))) = g)
-    // A word for each group, or more: at most 1.5 % of the bits are set.
+    // With a word for each group, one of 64 bits is set.
     val seen = new Array[Long](math.min(LongHash.capacity(groups) / 2, MostWords))
     sums.foreach { sum =>
       val bit = bitOf(sum, seen)
@@ -214,7 +214,7 @@ private final class WildcardProber(index: WildcardIndex) extends Prober {
     var found = false
     while (!found && at < sums.length) {
       val sum = sets.sum(at, hashes, sums)
-      if (sets.isAsked(at, unknown) && isSeen(sum)) {
+      if ((sets.columns(at) & unknown) == 0L && isSeen(sum)) {
         val group = find(sum, sets.columns(at))
         if (group >= 0) {
           runFrom = index.starts(group)

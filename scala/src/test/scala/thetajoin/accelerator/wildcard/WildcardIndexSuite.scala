@@ -55,4 +55,31 @@ class WildcardIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
   }
+
+  test("rules of as many columns as a set may have") {
+    val columns = WildcardSpec.MostColumns
+    val types = Seq.fill(columns)(LongType)
+    def value(rule: Int, column: Int) = Some((rule * 31 + column) % 5L)
+    // Rules leave more and more of the first columns open; the last one never is.
+    val open = Seq(0, 1, 2, 40, columns - 1)
+    val builder = WildcardSpec(columns - 1).newBuilder(types :+ LongType)
+    open.zipWithIndex.foreach { case (n, rule) =>
+      val mask = (0 until n).foldLeft(0L)((bits, i) => bits | (1L << (columns - 2 - i)))
+      val values = (0 until columns).map(value(rule, _)) :+ Some(mask)
+      builder.add(row(types :+ LongType, values: _*))
+    }
+    val built = builder.finish()
+    val prober = built.index.newProber()
+    open.indices.foreach { fact =>
+      prober.probe(row(types, (0 until columns).map(value(fact, _)): _*))
+      val found = Iterator.continually(prober.next()).takeWhile(identity).flatMap { _ =>
+        (prober.from until prober.until).map(built.order(_))
+      }.toList
+      val expected = open.indices.filter { rule =>
+        (open(rule) until columns).forall(c => value(rule, c) == value(fact, c))
+      }
+      assert(expected.contains(fact))
+      assert(found.sorted == expected)
+    }
+  }
 }
