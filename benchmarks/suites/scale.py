@@ -104,8 +104,10 @@ def queries(part: int = 1) -> tuple[RangeQuery, ...]:
 
 
 def _growth(part: int) -> RangeQuery:
+    """Up to a quarter of the intervals is broadcast; more are joined by ranges."""
     points, intervals = _points(_MANY // part), _intervals(_SOME // part, 100)
-    return _query(f"point_{_short(points.rows)}", _IN, points, intervals, joins=2)
+    joins = 1 if part > 2 else 2
+    return _query(f"point_{_short(points.rows)}", _IN, points, intervals, joins=joins)
 
 
 # What as many rows more take as there are, at a half, a quarter and an eighth of the size.
