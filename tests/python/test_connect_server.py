@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,31 @@ def test_explain_joins_leaves_the_sessions_own_providers(remote: SparkSession) -
     remote.conf.set(EXPLAIN_PROVIDERS, "")
     assert thetajoin.explain_joins(remote.sql(QUERY.format(join="FULL")))[0].accelerated
     assert remote.conf.get(EXPLAIN_PROVIDERS) == ""
+
+
+def test_sessions_at_once_have_their_own_settings(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")
+    sessions = [SparkSession.builder.remote(url).create() for _ in range(4)]
+
+    def ran(number: int) -> list[tuple[list[str], bool]]:
+        session = sessions[number]
+        session.conf.set(settings.ENABLED, str(number % 2 == 0).lower())
+        frames = [session.sql(QUERY.format(join=join)) for join in ("LEFT", "FULL") * 2]
+        return [
+            (sorted(map(repr, frame.collect())), "ThetaJoin" in executed_plan(frame))
+            for frame in frames
+        ]
+
+    with ThreadPoolExecutor(len(sessions)) as threads:
+        results = list(threads.map(ran, range(len(sessions))))
+    for session in sessions:
+        session.stop()
+    assert all(
+        [rows for rows, _ in of_one] == [rows for rows, _ in results[0]] for of_one in results
+    )
+    assert [[on for _, on in of_one] for of_one in results] == [[True] * 4, [False] * 4] * 2
 
 
 def test_configure_leaves_a_builder_of_a_server_alone(url: str) -> None:

@@ -107,6 +107,12 @@ def test_a_killed_executor_changes_no_row(tmp_path: Path) -> None:
         "spark.deploy.maxExecutorRetries": "-1",
         "spark.task.maxFailures": "20",
         "spark.stage.maxConsecutiveAttempts": "20",
+        # Tasks run twice at once as well.
+        "spark.speculation": "true",
+        "spark.speculation.multiplier": "1.1",
+        "spark.speculation.quantile": "0.2",
+        "spark.speculation.minTaskRuntime": "1ms",
+        "spark.speculation.interval": "20ms",
     }
     seed = os.environ.get("THETAJOIN_SEED", "7")
     command = submit(conf, "program.py", str(KILLS), seed, master="local-cluster[2,1,1024]")

@@ -78,10 +78,9 @@ private[ranges] final case class ByRange(
     case LeftOuter if right.hasSeveral =>
       val crossing = newFlag
       val flagged = broadcast(left.within, right.crossing, ExistenceJoin(crossing), BuildRight)
-      val hit = Alias(Literal.TrueLiteral, "hit")()
-      val others = right.within
-      val rows = byRange(flagged, Project(others.output :+ hit, others), LeftOuter)
-      val isPadded = IsNull(hit.toAttribute)
+      val rows = byRange(flagged, right.within, LeftOuter)
+      // A pair has the same key twice.
+      val isPadded = IsNull(right.key)
       Seq(ordered(Filter(Not(And(isPadded, crossing)), rows)), pairsWithCrossing)
     case _: InnerLike if right.hasSeveral =>
       Seq(ordered(byRange(left.within, right.within, Inner)), pairsWithCrossing)

@@ -1,7 +1,7 @@
 package thetajoin.ranges
 
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
+import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeLike}
 import org.apache.spark.sql.functions.col
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -180,6 +180,14 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
         assert(bounds(executed(spark.sql(small.replace("half AND", "NOT half AND")))).nonEmpty)
       }
     } finally spark.sql("DROP TABLE halves")
+  }
+
+  test("the intervals of a FULL join are shuffled once for both of its parts") {
+    val plan = assertByRanges(query("FULL JOIN"))
+    val reused = collect(plan) { case ReusedExchangeExec(_, shuffle: ShuffleExchangeLike) =>
+      shuffle
+    }
+    assert(reused.size == 1, plan)
   }
 
   test("points are shuffled, and read once more for the few intervals that cross ranges") {
