@@ -1,14 +1,17 @@
-"""Starts Spark's own servers under a folder of conf/, and stops them by pid."""
+"""Starts Spark's own servers under a folder of conf/, and stops them by pid; runs programs under it."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import thetajoin
@@ -52,6 +55,29 @@ def submit(conf: Mapping[str, str], *arguments: str, master: str = "local[2]") -
     for key, value in {**SMALL, **conf}.items():
         command += ["--conf", f"{key}={value}"]
     return [*command, *arguments]
+
+
+def told_by(
+    program: str,
+    queries: Sequence[object],
+    folder: Path,
+    conf: Mapping[str, str],
+    *arguments: str,
+    master: str = "local[2]",
+) -> Any:
+    """What a program says in told.json, run in a folder where queries.json has the queries."""
+    (folder / "program.py").write_text(program)
+    (folder / "queries.json").write_text(json.dumps(queries))
+    done = subprocess.run(
+        submit(conf, "program.py", *arguments, master=master),
+        cwd=folder,
+        env=environment("classic", folder) | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads((folder / "told.json").read_text())
 
 
 @contextmanager

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import thetajoin
-from servers import environment, submit
+from servers import told_by
 
 pytestmark = pytest.mark.slow
 
@@ -76,22 +73,14 @@ JOINS = [
 
 @pytest.mark.parametrize("serializer", ["JavaSerializer", "KryoSerializer"])
 def test_rows_are_those_of_spark(tmp_path: Path, serializer: str) -> None:
-    (tmp_path / "program.py").write_text(PROGRAM)
     queries = [(conf, sql) for _, conf, sql in JOINS]
-    (tmp_path / "queries.json").write_text(json.dumps(queries))
-    env = environment("classic", tmp_path) | {"PYSPARK_PYTHON": sys.executable}
     conf = {
         "spark.serializer": f"org.apache.spark.serializer.{serializer}",
         "spark.kryo.registrationRequired": "true",
         "spark.kryo.registrator": thetajoin.KRYO_REGISTRATOR,
         "spark.executor.memory": "512m",
     }
-    command = submit(conf, "program.py", master="local-cluster[2,1,1024]")
-    done = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads((tmp_path / "told.json").read_text())
+    told = told_by(PROGRAM, queries, tmp_path, conf, master="local-cluster[2,1,1024]")
     assert told["executors"] == 2
     for (node, _, sql), join in zip(JOINS, told["joins"], strict=True):
         assert node in join["plan"], f"{sql}\n{join['plan']}"

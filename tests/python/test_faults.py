@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from servers import environment, submit
+from servers import told_by
 
 pytestmark = pytest.mark.slow
 
@@ -98,10 +95,8 @@ JOINS = [
 
 
 def test_a_killed_executor_changes_no_row(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(PROGRAM)
     asked = JOINS if KILLS > 1 else JOINS[1::2]
-    (tmp_path / "queries.json").write_text(json.dumps([(conf, sql) for _, conf, sql in asked]))
-    env = environment("classic", tmp_path) | {"PYSPARK_PYTHON": sys.executable}
+    queries = [(conf, sql) for _, conf, sql in asked]
     conf = {
         "spark.executor.memory": "768m",
         "spark.deploy.maxExecutorRetries": "-1",
@@ -115,12 +110,8 @@ def test_a_killed_executor_changes_no_row(tmp_path: Path) -> None:
         "spark.speculation.interval": "20ms",
     }
     seed = os.environ.get("THETAJOIN_SEED", "7")
-    command = submit(conf, "program.py", str(KILLS), seed, master="local-cluster[2,1,1024]")
-    done = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads((tmp_path / "told.json").read_text())
+    cluster = "local-cluster[2,1,1024]"
+    told = told_by(PROGRAM, queries, tmp_path, conf, str(KILLS), seed, master=cluster)
     for (node, _, sql), join in zip(asked, told, strict=True):
         assert node in join["plan"], f"{sql}\n{join['plan']}"
         assert join["rows"] == [join["expected"]] * KILLS, sql

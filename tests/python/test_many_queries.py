@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-from servers import environment, submit
+from servers import told_by
 
 pytestmark = pytest.mark.slow
 
@@ -120,19 +117,13 @@ JOINS = [
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("queries")
-    (folder / "program.py").write_text(PROGRAM)
-    (folder / "queries.json").write_text(json.dumps(JOINS))
-    env = environment("classic", folder) | {"PYSPARK_PYTHON": sys.executable}
     # Spark keeps that much of what has run for its UI.
     kept = {
         f"spark.{what}": "20"
         for what in ("ui.retainedJobs", "ui.retainedStages", "ui.retainedTasks")
     }
     conf = {"spark.sql.ui.retainedExecutions": "20", **kept}
-    command = submit(conf, "program.py", str(QUERIES), "60")
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads((folder / "told.json").read_text())
+    return told_by(PROGRAM, JOINS, folder, conf, str(QUERIES), "60")
 
 
 def test_threads_of_one_session_get_their_own_rows(told: Any) -> None:

@@ -14,10 +14,9 @@ from benchmarks.worker import Execution, Worker
 
 pytestmark = pytest.mark.slow
 
-# These have to compare each row of DuckDB's with too many others.
+# DuckDB compares too many pairs for these.
 SLOW_IN_DUCKDB = ("exists", "exists_both", "far_above_left", "keyed")
 QUERIES = [query for query in queries(part=10) if query.name not in SLOW_IN_DUCKDB]
-
 
 # Of what a driver of 2 GB broadcasts, and of what a task is given.
 TENTHS = {

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.thetabridge.TaskMemory
 
+import thetajoin.planner.TaskShare
 import thetajoin.relation.{MeasuredRows, ThetaRelation}
 
 /**
@@ -32,9 +33,6 @@ private[exec] final class PartitionRelation(
 
 private object PartitionRelation {
 
-  /** Rows that are kept until they are sorted, beside their keys and then beside their copy. */
-  private val BuildFactor = 3L
-
   /** Memory is asked for in such steps of bytes of rows. */
   private val Step = 1L << 20
 
@@ -46,7 +44,7 @@ private object PartitionRelation {
       val row = super.next()
       if (bytes > held) {
         held = bytes + Step
-        memory.hold(BuildFactor * held)
+        memory.hold(TaskShare.BuildFactor * held)
       }
       row
     }

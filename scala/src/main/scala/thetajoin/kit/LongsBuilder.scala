@@ -2,21 +2,18 @@ package thetajoin.kit
 
 import java.util.Arrays
 
-import scala.collection.mutable
+import thetajoin.rowstore.Pieces
 
 /**
  * A growing list of numbers of 64 bits, such as a key of each build row. It grows by pieces, so that nothing is held twice before
  * [[array]] is asked for.
  */
 final class LongsBuilder {
-  import LongsBuilder._
-
-  private val full = mutable.ArrayBuffer.empty[Array[Long]]
-  private var inFull = 0
+  private val full = new Pieces
   private var open = new Array[Long](64)
   private var inOpen = 0
 
-  def length: Int = inFull + inOpen
+  def length: Int = full.length + inOpen
 
   def add(value: Long): Unit = {
     if (inOpen == open.length) grow()
@@ -25,27 +22,18 @@ final class LongsBuilder {
   }
 
   private def grow(): Unit =
-    if (inOpen < PieceLength) open = Arrays.copyOf(open, inOpen * 2)
+    if (inOpen < Pieces.Length) open = Arrays.copyOf(open, inOpen * 2)
     else {
-      full += open
-      inFull += inOpen
-      open = new Array[Long](PieceLength)
+      full.add(open)
+      open = new Array[Long](Pieces.Length)
       inOpen = 0
     }
 
   /** All numbers in one array, of which the first [[length]] elements are in use. The next [[add]] may take another one. */
   def array: Array[Long] = {
-    if (full.nonEmpty) {
+    if (full.length > 0) {
       val whole = new Array[Long](length)
-      var at = 0
-      full.indices.foreach { i =>
-        System.arraycopy(full(i), 0, whole, at, full(i).length)
-        at += full(i).length
-        full(i) = null
-      }
-      System.arraycopy(open, 0, whole, at, inOpen)
-      full.clear()
-      inFull = 0
+      full.moveTo(whole, open, inOpen)
       open = whole
       inOpen = whole.length
     }
@@ -54,8 +42,4 @@ final class LongsBuilder {
 
   /** The numbers in the order of these row numbers. */
   def inOrder(order: Array[Int]): Array[Long] = LongOrder.at(array, order)
-}
-
-private object LongsBuilder {
-  private final val PieceLength = 1 << 15
 }

@@ -1,14 +1,14 @@
 package thetajoin.planner
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.thetabridge.Executors
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.{SparkConf, SparkEnv}
 
 import thetajoin.Settings
 
 /** How many bytes of build rows a task is given. */
-private[planner] object TaskShare {
+private[thetajoin] object TaskShare {
 
   /** As set; unless it is, no more than an executor has the memory for while all of its cores build an index. */
   def buildBytes(conf: SQLConf): Long = {
@@ -17,7 +17,7 @@ private[planner] object TaskShare {
       if (conf.contains(Settings.ShuffleMaxPartitionBytes.key)) None
       else SparkSession.getActiveSession.map(_.sparkContext)
     context.filter(Executors.cores(_) > 0).fold(most) { c =>
-      math.min(most, share(c.getConf, Executors.heap(c), Executors.cores(c)))
+      math.min(most, share(SparkEnv.get.conf, Executors.heap(c), Executors.cores(c)))
     }
   }
 
@@ -31,8 +31,8 @@ private[planner] object TaskShare {
   /** Spark keeps this part of a heap back. */
   private val ReservedBytes = 300L << 20
 
-  /** Rows are held beside their keys, and then beside their copy in order. */
-  private val BuildFactor = 3
+  /** So many times the bytes of rows are held while an index is built: rows beside their keys, and then beside their copy in order. */
+  val BuildFactor = 3L
 
   /** However small a heap is. */
   private val LeastBytes = 1L << 20

@@ -76,7 +76,7 @@ final class RelationBuilder(
   private def addTo(part: mutable.ArrayBuilder.ofInt, row: InternalRow): Unit = {
     if (indexed == null) {
       indexed = new mutable.ArrayBuilder.ofInt
-      (0 until rows).foreach(indexed.addOne)
+      indexed.addAll(Array.range(0, rows))
     }
     part.addOne(rows)
     keep(row)

@@ -2,8 +2,6 @@ package thetajoin.rowstore
 
 import java.util.Arrays
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.types.DataType
@@ -74,9 +72,7 @@ object FlatColumn {
 
 /** Appends one column's values. It grows by pieces, so that nothing is held twice before the end. */
 private[rowstore] abstract class ColumnBuilder {
-  import ColumnBuilder.PieceLength
-
-  private val full = mutable.ArrayBuffer.empty[AnyRef]
+  private val full = new Pieces
   private var inOpen = 0
   private var nulls: Array[Long] = _
 
@@ -95,15 +91,15 @@ private[rowstore] abstract class ColumnBuilder {
   }
 
   private def growOpen(): Unit =
-    if (inOpen < PieceLength) grow(inOpen * 2)
+    if (inOpen < Pieces.Length) grow(inOpen * 2)
     else {
-      full += values
+      full.add(values)
       // Another array, of which nothing is in use.
-      grow(PieceLength)
+      grow(Pieces.Length)
       inOpen = 0
     }
 
-  private def rows: Int = full.length * PieceLength + inOpen
+  private def rows: Int = full.length + inOpen
 
   private def setNull(): Unit = {
     val word = rows >> 6
@@ -117,18 +113,13 @@ private[rowstore] abstract class ColumnBuilder {
   final def result(): FlatColumn = {
     val count = rows
     val whole = FlatColumn.allocate(values, count)
-    full.indices.foreach { i =>
-      System.arraycopy(full(i), 0, whole, i * PieceLength, PieceLength)
-      full(i) = null
-    }
-    System.arraycopy(values, 0, whole, full.length * PieceLength, inOpen)
+    full.moveTo(whole, values, inOpen)
     new FlatColumn(whole, if (nulls == null) null else Arrays.copyOf(nulls, (count + 63) >> 6))
   }
 }
 
 private[rowstore] object ColumnBuilder {
   private val FirstCapacity = 64
-  private final val PieceLength = 1 << 15
 
   def apply(t: DataType): ColumnBuilder = CodeGenerator.javaType(t) match {
     case "boolean" =>

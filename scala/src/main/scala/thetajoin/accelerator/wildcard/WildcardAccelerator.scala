@@ -46,16 +46,19 @@ object WildcardAccelerator extends Accelerator {
     val sides = new Sides(AttributeSet(request.shape.left), AttributeSet(request.shape.right))
     val columns = request.paired.flatMap(c => OpenColumn.of(c.source, sides, request))
     val refused = columns.map(c => EqualKeys.refusal(c.source, c.build, c.probe))
-    val usable = columns.zip(refused).collect { case (c, None) => c }
-    EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
-      usable.take(WildcardSpec.MostColumns - equal.build.size) match {
-        case Nil => Left(refused.flatten.headOption.getOrElse(NoOpenColumn()))
-        case open => Right(offer(open, equal))
-      }
+    columns.zip(refused).collect { case (c, None) => c } match {
+      case Nil => Left(refused.flatten.headOption.getOrElse(NoOpenColumn()))
+      case usable => EqualKeys.of(request.shape, request.buildSide).flatMap(offer(usable, _))
     }
   }
 
-  private def offer(open: Seq[OpenColumn], equal: EqualKeys): Offer = {
+  private def offer(usable: Seq[OpenColumn], equal: EqualKeys): Either[Reason, Offer] =
+    usable.take(WildcardSpec.MostColumns - equal.build.size) match {
+      case Nil => Left(NoOpenColumn())
+      case open => Right(offerOf(open, equal))
+    }
+
+  private def offerOf(open: Seq[OpenColumn], equal: EqualKeys): Offer = {
     val served = open.map(_.source) ++ equal.sources
     val keys = open.flatMap(c => Seq(c.build, c.probe))
     val isOpen = open.map(c => Coalesce(Seq(c.isOpen, Literal.FalseLiteral)))
