@@ -3,6 +3,7 @@ package thetajoin.recognise
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types._
 
 import thetajoin.condition.{ConditionAnalysis, OrderedBy, Sides}
 
@@ -11,7 +12,9 @@ private[recognise] object SparksRanked {
 
   def asOf(join: AsOfJoin): Option[LogicalPlan] = {
     val conditions = (join.condition ++ Seq(join.asOfCondition)).toSeq
-    Ranked(join.left, join.right, join.joinType, conditions, rank(join), k = 1).taken(join.conf)
+    val order = rank(join)
+    if (isNested(order.dataType)) None
+    else Ranked(join.left, join.right, join.joinType, conditions, order, k = 1).taken(join.conf)
   }
 
   /**
@@ -25,6 +28,12 @@ private[recognise] object SparksRanked {
         SortOrder(r, if (operator.isBelow) Ascending else Descending)
       case _ => SortOrder(join.orderExpression, Ascending)
     }
+  }
+
+  /** Whether Spark orders such values by the differences of their fields: no order of theirs, where a field is null or text. */
+  private def isNested(t: DataType): Boolean = t match {
+    case _: StructType | _: ArrayType | _: UserDefinedType[_] => true
+    case _ => false
   }
 
   /** `NEAREST k BY`, which Spark has from 4.2 on. */
