@@ -33,6 +33,7 @@ MODULES = {
     "DataFusion": "benchmarks.engines.datafusion",
     "Polars": "benchmarks.engines.polars",
     "pandas": "benchmarks.engines.pandas",
+    "SedonaDB": "benchmarks.engines.sedonadb",
 }
 KEYS = {
     "spark-off": OFF,
@@ -42,6 +43,7 @@ KEYS = {
     "datafusion": "DataFusion",
     "polars": "Polars",
     "pandas": "pandas",
+    "sedonadb": "SedonaDB",
 }
 
 

@@ -23,6 +23,7 @@ STYLES = {
     "DataFusion": ("#0072b2", "D"),
     "Polars": ("#009e73", "^"),
     "pandas": ("#56b4e9", "<"),
+    "SedonaDB": ("#0072b2", "D"),
 }
 
 

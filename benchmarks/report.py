@@ -24,6 +24,7 @@ PACKAGES = {
     "DataFusion": "datafusion",
     "Polars": "polars",
     "pandas": "pandas",
+    "SedonaDB": "sedonadb",
 }
 
 _SHAPES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import asof, containment, existence, nlj, range, scale
+from benchmarks.suites import asof, containment, existence, nlj, range, scale, spatial
 
 SUITES = {
     suite.name: suite
@@ -13,5 +13,6 @@ SUITES = {
         containment.SUITE,
         asof.SUITE,
         scale.SUITE,
+        spatial.SUITE,
     )
 }

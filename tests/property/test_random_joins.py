@@ -17,6 +17,9 @@ from queries import Query, joins
 from values import FAMILIES, tables
 
 
+ORDERED = {"piecewise", "interval", "boxes"}
+
+
 @st.composite
 def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case[Query]:
     known = [f for f in FAMILIES if all(t.since <= version for t in f.types)]
@@ -43,13 +46,13 @@ class TwoTables(Comparison[Query]):
         loop = nested_loop(off.plan)
         others = {"containment", "wildcard", "anyof"}
         if loop and (
-            not ids or (query.indexed and not ids <= ({"piecewise", "interval"} | others))
+            not ids or (query.indexed and not ids <= (ORDERED | others))
         ):
             return f"not accelerated as it must be:\n{on.plan}"
         hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)
-        if hash_join and query.equal and not ids & ({"existence", "interval"} | others):
+        if hash_join and query.equal and not ids & ({"existence"} | ORDERED | others):
             return f"not accelerated as it must be:\n{on.plan}"
-        if query.ranged and (loop or hash_join) and not ids & ({"interval"} | others):
+        if query.ranged and (loop or hash_join) and not ids & ({"interval", "boxes"} | others):
             return f"not accelerated as it must be:\n{on.plan}"
         return None
 

@@ -131,11 +131,19 @@ _SUMS = (
     "{l} - 3 {op} {r}",
     "{l} {op} {r} * 2",
 )
+_DISTANCES = (
+    "({l} - {r}) * ({l} - {r}) {op} 4",
+    "pow({l} - {r}, 2) + 0.25D * pow({r} - {l}, 2) {op} 4.5D",
+    "sqrt(pow({r} - 2 - {l}, 2) + 1) {op} 2",
+    "hypot({l} - {r}, {r} - {l} + 1) {op} {r} + {l}",
+    "abs({l} - {r}) + abs({r} - {l}) {op} 3D",
+    "2 * abs({l} - {r}) {op} {l}",
+)
 FAMILIES = (
     *[Family(INTEGERS)] * 6,  # what the loops in Python can check
-    *[Family(INTEGERS, (*_SUMS, "abs({l} - {r}) {op} 2", "({l} + {r}) % 3 {op} 1", "{l} - {r} {op} {l}", "{l} - ({r} - 4) {op} 2147483647"))] * 3,
+    *[Family(INTEGERS, (*_SUMS, "abs({l} - {r}) {op} 2", "({l} + {r}) % 3 {op} 1", "{l} - {r} {op} {l}", "{l} - ({r} - 4) {op} 2147483647", *_DISTANCES))] * 3,
     Family(DECIMALS, (*_SUMS, "{l} * {r} {op} 1", "round({l}, 1) {op} {r}")),
-    Family(FLOATS, (*_SUMS, "isnan({l} + {r})", "{l} * {r} {op} 0")),
+    Family(FLOATS, (*_SUMS, *_DISTANCES, "isnan({l} + {r})", "{l} * {r} {op} 0")),
     Family((*INTEGERS, *DECIMALS, *FLOATS), _SUMS, indexed=False),
     Family((STRING,), ("{l} LIKE {r} || '%'", "length({l}) {op} length({r})", "{l} || 'b' {op} {r}", "upper({l}) {op} {r}", "contains({l}, {r})"), portable=5),
     Family((FOLDED,), ("startswith({l}, {r})", "length({l}) {op} length({r})"), indexed=False),

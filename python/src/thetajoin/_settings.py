@@ -5,6 +5,7 @@ from typing import Final
 __all__ = [
     "ACCELERATORS",
     "ACCELERATOR_ANYOF_ENABLED",
+    "ACCELERATOR_BOXES_ENABLED",
     "ACCELERATOR_CONTAINMENT_ENABLED",
     "ACCELERATOR_EXISTENCE_ENABLED",
     "ACCELERATOR_INTERVAL_ENABLED",
@@ -28,6 +29,13 @@ Default: empty. Since 0.1.0.
 
 ACCELERATOR_ANYOF_ENABLED: Final = "spark.thetajoin.accelerator.anyof.enabled"
 """Whether the anyof accelerator may be chosen. Switch it off to compare plans or to step around a
+defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+ACCELERATOR_BOXES_ENABLED: Final = "spark.thetajoin.accelerator.boxes.enabled"
+"""Whether the boxes accelerator may be chosen. Switch it off to compare plans or to step around a
 defect.
 
 Default: ``true``. Since 0.1.0.

@@ -5,7 +5,6 @@ import org.apache.spark.serializer.KryoRegistrator
 import com.esotericsoftware.kryo.Kryo
 
 import thetajoin.accelerator.Registry
-import thetajoin.contract.BoundPair
 import thetajoin.driver.MatchedSlice
 import thetajoin.kit.keys.{
   ByteTable,
@@ -46,7 +45,6 @@ final class ThetaJoinKryoRegistrator extends KryoRegistrator {
     classOf[KeyTypes],
     classOf[Directory],
     classOf[Array[Directory]],
-    classOf[BoundPair],
     classOf[Groups.One],
     classOf[Groups.OfNumbers],
     classOf[Groups.OfBytes],

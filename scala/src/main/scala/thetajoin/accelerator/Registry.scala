@@ -10,6 +10,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.accelerator.anyof.AnyOfAccelerator
+import thetajoin.accelerator.boxes.BoxesAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.interval.IntervalAccelerator
@@ -35,6 +36,7 @@ object Registry {
   val builtIn: Seq[Accelerator] = Seq(
     ExistenceAccelerator,
     IntervalAccelerator,
+    BoxesAccelerator,
     PiecewiseAccelerator,
     ContainmentAccelerator,
     WildcardAccelerator,

@@ -40,6 +40,7 @@ object ConditionAnalysis {
       direct(source, l, operator, r, sides)
         .orElse(LinearIsolation.isolate(source, l, operator, r, sides))
         .orElse(distance(source, l, operator, r, sides))
+        .orElse(ImpliedBounds.of(source, l, operator, r, sides))
         .getOrElse(Opaque(source))
     case _ => Opaque(source)
   }
@@ -62,13 +63,13 @@ object ConditionAnalysis {
       operator: Operator,
       r: Expression,
       sides: Sides
-  ): Option[Distance] = (l, operator, r) match {
+  ): Option[Implied] = (l, operator, r) match {
     case (Abs(difference, _), Operator.Less | Operator.LessOrEqual, most) =>
       for {
         upper <- LinearIsolation.isolate(source, difference, operator, most, sides)
         least = UnaryMinus(most)
         lower <- LinearIsolation.isolate(source, difference, operator.flipped, least, sides)
-      } yield Distance(source, lower, upper)
+      } yield Implied(source, Seq(lower, upper))
     case (_, Operator.Greater | Operator.GreaterOrEqual, _: Abs) =>
       distance(source, r, operator.flipped, l, sides)
     case _ => None

@@ -26,7 +26,7 @@ final case class JoinShape(
 ) {
   def comparisons: Seq[Comparison] = conjuncts.collect {
     case c: Comparison => Seq(c)
-    case d: Distance => Seq(d.lower, d.upper)
+    case i: Implied => i.comparisons
   }.flatten
 
   /** Those whose keys fail for no value but where Spark's own evaluation does: sums over both sides do for large ones. */
@@ -65,9 +65,11 @@ final case class Comparison(
   def isBounded: Boolean = Seq(left, right).exists(_.isInstanceOf[BoundedSum])
 }
 
-/** `abs(difference) <= distance` between the sides: where it holds, so do two comparisons, of which none is exact. */
-final case class Distance(source: Expression, lower: Comparison, upper: Comparison)
-    extends Conjunct
+/**
+ * Where it holds, so do these comparisons, none of which is exact: `abs(a.x - b.x) <= d` is two of them, and a distance in two dimensions
+ * is four.
+ */
+final case class Implied(source: Expression, comparisons: Seq[Comparison]) extends Conjunct
 
 /**
  * `left = right`, or `left <=> right` if `nullSafe`, where `left` reads columns of the left side alone and `right` of the

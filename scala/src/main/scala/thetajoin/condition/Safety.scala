@@ -29,6 +29,8 @@ object Safety {
     case Add(l, _, _) => isFractional(l.dataType)
     case Subtract(l, _, _) => isFractional(l.dataType)
     case Multiply(l, _, _) => isFractional(l.dataType)
+    case Abs(child, _) => isFractional(child.dataType)
+    case _: Sqrt | _: OutwardSum => true
     case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate =>
       true
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
@@ -38,6 +40,25 @@ object Safety {
     case StringSplit(_, Literal(pattern: UTF8String, _), _: Literal) =>
       Try(Pattern.compile(pattern.toString)).isSuccess
     case _ => false
+  }
+
+  /** Whether arithmetic of whole numbers fails where its result has no place. Where it wraps around, far values pass as near ones. */
+  def neverWraps(e: Expression): Boolean = e.children.head.dataType match {
+    case t @ (ByteType | ShortType | IntegerType | LongType) =>
+      val extremes = e match {
+        case _: Subtract => Seq(least(t), Literal(1))
+        case _ => e.children.map(_ => least(t))
+      }
+      val operands = extremes.map(value => Literal(Cast(value, t).eval(), t))
+      Try(e.withNewChildren(operands).eval()).isFailure
+    case _ => true
+  }
+
+  private def least(t: DataType): Literal = t match {
+    case ByteType => Literal(Byte.MinValue)
+    case ShortType => Literal(Short.MinValue)
+    case IntegerType => Literal(Int.MinValue)
+    case _ => Literal(Long.MinValue)
   }
 
   private def isFractional(t: DataType): Boolean = t == DoubleType || t == FloatType

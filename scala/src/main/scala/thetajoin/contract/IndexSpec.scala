@@ -14,7 +14,7 @@ trait IndexSpec extends Serializable {
   /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
   def isPartitionable: Boolean = false
 
-  /** How many of the last probe keys are numbers of which the index is ordered by one or two; see [[JoinIndex.pair]]. */
+  /** How many of the last probe keys are numbers by which the index is ordered, two at most; see [[BatchProber]]. */
   def bounds: Int = 0
 
   /** For a task that has seen no row yet; asked only if [[isDistinct]]. */

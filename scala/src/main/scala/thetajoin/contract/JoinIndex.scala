@@ -10,9 +10,6 @@ abstract class JoinIndex extends Serializable {
   /** How many different keys its rows have, of those that must be equal; 1 if there are none. */
   def keyCount: Int = 1
 
-  /** Which of the spec's [[IndexSpec.bounds]] it is ordered by; the second is not read if there is one. */
-  def pair: BoundPair = BoundPair.FirstTwo
-
   /** One for probe rows in sorted batches, if the index has such. */
   def newBatchProber(): Option[Prober with BatchProber] = newProber() match {
     case prober: BatchProber => Some(prober)

@@ -28,7 +28,7 @@ abstract class Prober {
 
 /**
  * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with equal
- * keys, then for the candidates in a group by the numbers that follow those keys, one or the two of [[JoinIndex.pair]]. It gives the
+ * keys, then for the candidates in a group by the numbers that follow those keys, the one or two of [[IndexSpec.bounds]]. It gives the
  * same whatever the order of the rows, and is quickest when they come by group and with the first number descending.
  */
 trait BatchProber { this: Prober =>

@@ -89,7 +89,7 @@ private[driver] final class ProbeCode(
     val place =
       ProbePlace(ctx.freshName("group"), ctx.freshName("first"), ctx.freshName("second"))
     val (equal, numbers) = task.probeKeys.splitAt(task.probeKeys.size - bounds)
-    val values = relation.pair.of(numbers).map(ExpressionCode(ctx, _, schema, probe))
+    val values = numbers.map(ExpressionCode(ctx, _, schema, probe))
     val (groupCode, group) = equal match {
       case Nil => ("", s"$candidates.group()")
       case Seq(key) if key.dataType == LongType =>

@@ -3,7 +3,6 @@ package thetajoin.driver
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
 import thetajoin.contract.{
-  BoundPair,
   BytesMembership,
   BytesProber,
   JoinIndex,
@@ -90,9 +89,6 @@ private[driver] final class RelationCode(
 
   /** Whether the index takes keys that are all numbers as such. */
   lazy val takesLongs: Boolean = sample.index.newProber().isInstanceOf[LongsProber]
-
-  /** The bounds by which the index finds rows. */
-  def pair: BoundPair = sample.index.pair
 
   /** Whether candidates are places in a list of positions. */
   private lazy val listsCandidates: Boolean = {

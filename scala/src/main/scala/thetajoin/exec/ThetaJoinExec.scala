@@ -22,7 +22,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   /** The same for rows as the build side has them. */
   @transient protected final lazy val boundMode: ThetaBroadcastMode = mode.boundTo(build.output)
 
-  /** The conjuncts that the index answers; of more than two comparisons it chooses when it is built. */
+  /** The conjuncts that the index answers. */
   def indexed: Seq[Expression]
 
   /** The conjuncts checked on candidates; one that the index answers roughly is in both. */

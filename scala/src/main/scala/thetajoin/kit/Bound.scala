@@ -1,7 +1,5 @@
 package thetajoin.kit
 
-import java.util.Locale
-
 import org.apache.spark.sql.catalyst.expressions.{BitwiseNot, Expression}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -42,19 +40,9 @@ final case class Bound(
 
   /** Whether both are the same number of the probe row, from both ends. */
   def isSamePoint(other: Bound): Boolean = isOpposite(other) && probe.semanticEquals(other.probe)
-
-  /** The columns that the value is made of, in lower case. */
-  def buildNames: Set[String] = Bound.names(build)
-
-  /** The columns that the bound is made of, in lower case. */
-  def probeNames: Set[String] = Bound.names(probe)
 }
 
 object Bound {
-
-  /** Of the columns that are read. */
-  private def names(e: Expression): Set[String] =
-    e.references.map(_.name.toLowerCase(Locale.ROOT)).toSet
 
   /** The bound that a comparison is if this side is built. None if the compared values don't fit 64 bits. */
   def of(c: Comparison, buildSide: BuildSide): Option[Bound] = {

@@ -145,22 +145,10 @@ abstract class GroupProber(groups: Groups) extends Prober {
   }
 }
 
-/**
- * Finds the segment of a probe row, alone or in a batch, and compares one or two numbers there.
- *
- * @param pair which of the numbers after the keys
- */
-abstract class SegmentProber(
-    groups: Groups,
-    pair: BoundPair = BoundPair.FirstTwo
-) extends GroupProber(groups)
-    with BatchProber {
+/** Finds the segment of a probe row, alone or in a batch, and compares the one or two numbers that follow the keys there. */
+abstract class SegmentProber(groups: Groups) extends GroupProber(groups) with BatchProber {
   final override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
-    probe(segment, number(numbers, at + pair.first), number(numbers, at + pair.second))
-
-  /** An index with one bound reads no second. */
-  private def number(numbers: Array[Long], at: Int): Long =
-    if (at < numbers.length) numbers(at) else 0L
+    probe(segment, numbers(at), if (at + 1 < numbers.length) numbers(at + 1) else 0L)
 }
 
 /**

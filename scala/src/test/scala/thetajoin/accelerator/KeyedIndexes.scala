@@ -123,8 +123,7 @@ trait KeyedIndexes { this: Assertions =>
         else prober.group(key)
       if (group < 0) Nil
       else {
-        val pair = built.index.pair
-        val (first, second) = (number(keys + pair.first), number(keys + pair.second))
+        val (first, second) = (number(keys), number(keys + 1))
         prober.probe(group, first, second)
         val found = Iterator.continually(prober.next()).takeWhile(identity)
           .flatMap(_ => prober.from until prober.until)

@@ -5,7 +5,6 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{
   BatchProber,
-  BoundPair,
   IndexBuilder,
   IndexSpec,
   JoinIndex,
@@ -14,7 +13,7 @@ import thetajoin.contract.{
   OrderedIndex,
   Prober
 }
-import thetajoin.kit.keys.{Grouping, Groups, KeyedNumbers, LongTable}
+import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
 import thetajoin.kit.{SegmentProber, Segments}
 
 /**
@@ -47,51 +46,36 @@ private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataTyp
 
   override def add(row: InternalRow): Unit = rows.add(row)
 
-  override def finish(): OrderedIndex =
-    BothAtLeast.ofColumns(spec, rows, rows.sortedBy(rows.column(0)), BoundPair.FirstTwo)
-}
-
-private[interval] object BothAtLeast {
-
-  /** Over two columns of numbers, by the first of which the rows of each group are sorted. */
-  def ofColumns(
-      spec: BothAtLeastSpec,
-      rows: KeyedNumbers,
-      sorted: Grouping,
-      pair: BoundPair
-  ): OrderedIndex = {
-    val segments = Segments(sorted.starts, rows.column(pair.first).inOrder(sorted.order))
-    val tree = MaxTree(rows.column(pair.second).inOrder(sorted.order), sorted.starts)
+  override def finish(): OrderedIndex = {
+    val sorted = rows.sortedBy(rows.column(0))
+    val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
+    val tree = MaxTree(rows.column(1).inOrder(sorted.order), sorted.starts)
     val index = rows.groups match {
       case Groups.OfNumbers(table) if segments.areSingleRows =>
-        new BothAtLeastOfUnique(spec, table, segments, tree, pair)
-      case groups => new BothAtLeast(spec, groups, segments, tree, pair)
+        new BothAtLeastOfUnique(spec, table, segments, tree)
+      case groups => new BothAtLeast(spec, groups, segments, tree)
     }
     OrderedIndex(index, sorted.order)
   }
 }
 
-/**
- * @param pair the bounds of a probe row that the two values are compared with
- */
 sealed class BothAtLeast(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
-    tree: MaxTree,
-    override val pair: BoundPair
+    tree: MaxTree
 ) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
 
   override def keyCount: Int = segments.count
 
   override def newProber(): Prober = groups match {
-    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree, pair)
-    case _ => new BothAtLeastProber(spec, groups, segments, tree, pair) with LongsProber
+    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree)
+    case _ => new BothAtLeastProber(spec, groups, segments, tree) with LongsProber
   }
 
   override def newBatchProber(): Option[Prober with BatchProber] =
-    if (spec.isPoint) Some(new PointSweep(spec, groups, segments, tree, pair))
+    if (spec.isPoint) Some(new PointSweep(spec, groups, segments, tree))
     else super.newBatchProber()
 }
 
@@ -100,22 +84,19 @@ final class BothAtLeastOfUnique(
     spec: BothAtLeastSpec,
     table: LongTable,
     segments: Segments,
-    tree: MaxTree,
-    pair: BoundPair
-) extends BothAtLeast(spec, Groups.OfNumbers(table), segments, tree, pair)
+    tree: MaxTree
+) extends BothAtLeast(spec, Groups.OfNumbers(table), segments, tree)
     with LongsLookup {
   private val firstValues = segments.numbers
   private val secondValues = tree.numbers
-  private val first = 1 + pair.first
-  private val second = 1 + pair.second
   private val isFirstStrict = spec.isFirstStrict
   private val isSecondStrict = spec.isSecondStrict
 
   override def find(keys: Array[Long]): Int = {
     val row = table.find(keys(0))
     if (
-      row >= 0 && isAtLeast(firstValues(row), keys(first), isFirstStrict) &&
-      isAtLeast(secondValues(row), keys(second), isSecondStrict)
+      row >= 0 && isAtLeast(firstValues(row), keys(1), isFirstStrict) &&
+      isAtLeast(secondValues(row), keys(2), isSecondStrict)
     ) row
     else -1
   }
@@ -128,9 +109,8 @@ private class BothAtLeastProber(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
-    tree: MaxTree,
-    pair: BoundPair
-) extends SegmentProber(groups, pair) {
+    tree: MaxTree
+) extends SegmentProber(groups) {
   private val isFirstStrict = spec.isFirstStrict
   private val isSecondStrict = spec.isSecondStrict
   private var cursor = 0

@@ -20,7 +20,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.x < b.x AND a.y > b.y               /
  * }}}
  *
- * Of more comparisons the index answers the two that leave the fewest rows, as far as the build rows tell (BestPair).
+ * Of more comparisons the index answers two.
  *
  * The work for a probe row is a search, and then little more than its matches, however long or nested the intervals are. With equal
  * keys there is a sorted segment of rows for each key.
@@ -64,12 +64,10 @@ object IntervalAccelerator extends Accelerator {
 
   private def offer(equal: EqualKeys, index: Indexed): Offer = {
     val served = equal.sources ++ index.bounds.map(_.source).distinct
-    // Which of more bounds are answered is not known before the index is built.
-    val answered = if (index.bounds.size > 2) equal.sources else served
     Offer(
       served,
       // A row with a key that fails is a candidate of every row, and must then be checked in all that the index serves.
-      exact = if (!equal.canFail && index.bounds.forall(_.exact)) answered else Nil,
+      exact = if (!equal.canFail && index.bounds.forall(_.exact)) served else Nil,
       buildKeys = equal.build ++ index.build,
       probeKeys = equal.probe ++ index.probe,
       index.spec,
@@ -98,24 +96,9 @@ object IntervalAccelerator extends Accelerator {
       a.isOpposite(b) && value(a).semanticEquals(value(b))
     }
     opposite(_.build).map { case (a, b) => between(Seq(a, b), keys) }
-      .orElse(if (isChoice(bounds)) Some(best(bounds.take(MostBounds), keys)) else None)
       .orElse(opposite(_.probe).orElse(pairs.headOption).map { case (a, b) =>
         bothAtLeast(a, b, keys)
       })
-  }
-
-  /** Whether any two of them would serve. */
-  private def isChoice(bounds: Seq[Bound]): Boolean = bounds.size > 2 && bounds.forall(_.exact)
-
-  private def best(bounds: Seq[Bound], keys: Int): Indexed = {
-    val (build, probe) = bounds.map(_.ascending).unzip
-    val points = for {
-      i <- bounds.indices
-      j <- i + 1 until bounds.size
-      if bounds(i).isSamePoint(bounds(j))
-    } yield (i, j)
-    val likeness = Likeness.of(bounds.toIndexedSeq)
-    Indexed(bounds, build, probe, BestPairSpec(keys, bounds.map(_.strict), points, likeness))
   }
 
   private def between(bounds: Seq[Bound], keys: Int): Indexed = {
@@ -130,7 +113,4 @@ object IntervalAccelerator extends Accelerator {
     val spec = BothAtLeastSpec(keys, first.strict, second.strict, first.isSamePoint(second))
     Indexed(bounds, build, probe, spec)
   }
-
-  /** Each is a number for each build row while the index is built. */
-  private val MostBounds = 6
 }

@@ -2,7 +2,6 @@ package thetajoin.accelerator.interval
 
 import java.util.Arrays
 
-import thetajoin.contract.BoundPair
 import thetajoin.kit.keys.Groups
 import thetajoin.kit.{LongOrder, SegmentProber, Segments}
 
@@ -22,9 +21,8 @@ private final class PointSweep(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
-    tree: MaxTree,
-    pair: BoundPair
-) extends SegmentProber(groups, pair) {
+    tree: MaxTree
+) extends SegmentProber(groups) {
   import PointSweep.MaxSteps
 
   private val firstValues = segments.numbers

@@ -1,7 +1,6 @@
 package thetajoin.accelerator.nearest
 
 import scala.jdk.CollectionConverters._
-import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
@@ -106,7 +105,7 @@ private[nearest] object ValueDistance {
   }
 
   private def difference(e: Expression): Option[Difference] = e match {
-    case abs @ Abs(child, _) if neverWraps(abs, Seq(least)) => minus(child)
+    case abs @ Abs(child, _) if Safety.neverWraps(abs) => minus(child)
     case If(OrderedBy(l, operator, r), first, second) =>
       for {
         a <- minus(first)
@@ -121,7 +120,7 @@ private[nearest] object ValueDistance {
   }
 
   private def minus(e: Expression): Option[Difference] = e match {
-    case s @ Subtract(l, r, _) if neverWraps(s, Seq(least, _ => 1)) => Some(Difference(l, r))
+    case s @ Subtract(l, r, _) if Safety.neverWraps(s) => Some(Difference(l, r))
     case DateDiff(end, start) => Some(Difference(end, start))
     case s: SubtractDates if s.dataType.isInstanceOf[DayTimeIntervalType] =>
       Some(Difference(s.left, s.right))
@@ -129,21 +128,5 @@ private[nearest] object ValueDistance {
       val zone = if (s.left.dataType == TimestampType) s.timeZoneId else None
       Some(Difference(s.left, s.right, zone.flatMap(LocalTime.of)))
     case _ => None
-  }
-
-  /** Whether arithmetic of whole numbers fails where its result has no place. Where it wraps around, far values are ranked as near ones. */
-  private def neverWraps(e: Expression, extremes: Seq[DataType => Any]): Boolean =
-    e.children.head.dataType match {
-      case t @ (ByteType | ShortType | IntegerType | LongType) =>
-        val values = extremes.map(of => Cast(Literal(of(t)), t).eval())
-        Try(e.withNewChildren(values.map(Literal(_, t))).eval()).isFailure
-      case _ => true
-    }
-
-  private def least(t: DataType): Any = t match {
-    case ByteType => Byte.MinValue
-    case ShortType => Short.MinValue
-    case IntegerType => Int.MinValue
-    case _ => Long.MinValue
   }
 }

@@ -71,9 +71,9 @@ final class KeyedNumbers(types: Seq[DataType], values: Int) {
   def groups: Groups = grouping.groups
 
   /** The rows of each group, which [[grouped]] gives, in ascending order of a number that each row has. */
-  def sortedBy(numbers: LongsBuilder, ofKeys: => Grouping = grouped()): Grouping = {
+  def sortedBy(numbers: LongsBuilder): Grouping = {
     val rows = numbers.length
     val order = LongOrder.ascending(numbers.array, rows)
-    if (types.isEmpty) Grouping(Array(0, rows), order) else ofKeys.sortedBy(order)
+    if (types.isEmpty) Grouping(Array(0, rows), order) else grouped().sortedBy(order)
   }
 }

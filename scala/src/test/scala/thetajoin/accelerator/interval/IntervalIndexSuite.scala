@@ -7,7 +7,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import thetajoin.accelerator.KeyedIndexes
-import thetajoin.contract.BoundPair
 
 /** The indexes give exactly the rows that a loop over all of them gives, each once. */
 class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
@@ -36,83 +35,6 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with 
         assert(inBatches(built, types.size, asked.map(_._1)) == asked.map(_._2))
     }
     assert(lookups(classOf[BothAtLeastOfUnique]))
-  }
-
-  test("of more bounds the index answers two, for the rows that a loop finds") {
-    val numbers = Gen.listOfN(4, anyLong)
-    forAll(
-      keyTypes,
-      manyOrOne(Gen.zip(Gen.choose(0, 2), numbers))(_._1),
-      Gen.listOfN(20, numbers),
-      Gen.listOfN(4, flags),
-      Gen.oneOf(Nil, Seq((1, 3)))
-    ) { (types, data, probes, strict, points) =>
-      val row = rows(types, 4)
-      val likeness = strict.indices.map(Likeness(_, isTurned = false))
-      val spec = BestPairSpec(types.size, strict, points, likeness)
-      val input = data.map { case (key, values) => row(key, values) }
-      val built = build(spec, types ++ Seq.fill(4)(LongType), input)
-      val pair = built.index.pair
-      // The second number of a point is the first, turned over.
-      def turned(p: Seq[Long]) = points.foldLeft(p) { case (q, (i, j)) => q.updated(j, ~q(i)) }
-      val asked = for (p <- (probes ++ data.map(_._2)).map(turned); key <- 0 to 3) yield {
-        val expected = data.indices.filter { i =>
-          (types.isEmpty || data(i)._1 == key) && pair.of(data(i)._2.zip(p).zip(strict)).forall {
-            case ((build, probe), isStrict) => above(isStrict, build, probe)
-          }
-        }
-        assert(candidates(built, row(key, p)).sorted == expected)
-        (row(key, p), expected)
-      }
-      assert(inBatches(built, types.size, asked.map(_._1)) == asked.map(_._2))
-    }
-  }
-
-  test("of more bounds the index answers those that leave the fewest rows") {
-    val random = new scala.util.Random(7)
-    def numbers(below: Int) = IndexedSeq.fill(3000)(random.nextInt(below).toLong)
-    val flags = Seq(false, true, false, true)
-    val points = Seq(0, 0, 2, 2).zip(flags).map { case (bound, isTurned) =>
-      Likeness(bound, isTurned)
-    }
-    val ends = Seq(1, 0, 3, 2).map(Likeness(_, isTurned = true))
-    def pair(
-        likeness: Seq[Likeness],
-        data: Seq[(Int, Seq[Long])],
-        keys: Int = 0,
-        points: Seq[(Int, Int)] = Nil
-    ): BoundPair = {
-      val types = Seq.fill(keys)(LongType)
-      val row = rows(types, 4)
-      val spec = BestPairSpec(keys, flags, points, likeness)
-      build(spec, types ++ Seq.fill(4)(LongType), data.map { case (k, v) => row(k, v) }).index.pair
-    }
-    // Around a place an interval in each of two directions, long in one and short in the other.
-    def boxes(along: Long, across: Long) = numbers(1000000).zip(numbers(1000000)).map {
-      case (x, y) => (0, Seq(~x, x + along, ~y, y + across))
-    }
-    for (likeness <- Seq(points, ends)) {
-      assert(pair(likeness, boxes(along = 500000, across = 10)) == BoundPair(2, 3))
-      assert(pair(likeness, boxes(along = 10, across = 500000)) == BoundPair(0, 1))
-      assert(pair(likeness, Nil) == BoundPair.FirstTwo)
-    }
-    // Short among all rows, yet as long as what a key has; the other is short within each key.
-    val keyed = numbers(100).zip(numbers(100000)).map { case (k, y) =>
-      (k.toInt, Seq(~(k * 1000), k * 1000 + 999, ~y, y + 5000))
-    }
-    assert(pair(points, keyed, keys = 1) == BoundPair(2, 3))
-    assert(pair(points, keyed) == BoundPair(0, 1))
-    // Beside an interval a number that no row of the sample is above, and one that falls while the interval's start rises.
-    val apart = points.take(2) ++ Seq(Likeness(2, isTurned = false), Likeness(3, isTurned = false))
-    val slices = numbers(1000000).sorted.zipWithIndex.map { case (x, i) =>
-      (0, Seq(~x, x + 2500, i.toLong, 7L))
-    }
-    assert(pair(apart, slices) == BoundPair(0, 1))
-    assert(pair(apart, slices.reverse) == BoundPair(0, 1))
-    // Where all leave as many: both ends of a point, else the first.
-    val same = Seq.fill(3000)((0, Seq(1L, 1L, 1L, 1L)))
-    assert(pair(apart, same) == BoundPair.FirstTwo)
-    assert(pair(apart, same, points = Seq((1, 3))) == BoundPair(1, 3))
   }
 
   test("points give the rows that a loop finds, sorted and in any order") {

@@ -1,0 +1,122 @@
+"""Joins in two dimensions: points in boxes, boxes that overlap, points near each other.
+
+Coordinates are doubles of a square that is a thousand wide. The answer is the row count and the sums of a whole number of each side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from benchmarks.queries import Suite, shapes_of
+from benchmarks.suites.range import Condition, RangeQuery, random
+from benchmarks.tables import Parquet, short
+
+_SIDE = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpatialQuery(RangeQuery):
+    """`spatial` is the condition in the words of engines that join geometries."""
+
+    spatial: str
+
+    def select(self, columns: str, engine: str) -> str:
+        """The join."""
+        if engine != "SedonaDB":
+            return super().select(columns, engine)
+        condition = replace(self.condition, conjuncts=(self.spatial,))
+        return RangeQuery.select(replace(self, condition=condition), columns, engine)
+
+
+def _coordinate(column: str) -> str:
+    return f"{random(column, _SIDE * 1_000_000)} / 1e6"
+
+
+def _points(name: str, rows: int, x: str, y: str, number: str) -> Parquet:
+    return Parquet(
+        f"spatial_{name}_{short(rows).lower()}",
+        rows,
+        f"{_coordinate(x)} AS {x}, {_coordinate(y)} AS {y}, i AS {number}",
+    )
+
+
+def _length(column: str, mean: float, pareto: bool) -> str:
+    """As often as not below the mean; by the Pareto distribution rarely far above it."""
+    uniform = f"(1 + {random(column, 1_000_000)}) / 1000000.0"
+    return f"{mean / 3} / pow({uniform}, 1 / 1.5)" if pareto else f"{2 * mean} * {uniform}"
+
+
+def _boxes(name: str, rows: int, side: str, mean: float, number: str, pareto: bool = False) -> Parquet:
+    ends = ", ".join(
+        f"{_coordinate(f'{side}{d}1')} AS {side}{d}1, "
+        f"{side}{d}1 + {_length(f'{side}{d}2', mean, pareto)} AS {side}{d}2"
+        for d in "xy"
+    )
+    return Parquet(f"spatial_{name}_{short(rows).lower()}", rows, f"{ends}, i AS {number}")
+
+
+_SITES_500K = _points("sites", 500_000, "x", "y", "v")
+_SITES_1M = _points("sites", 1_000_000, "x", "y", "v")
+_SITES_20M = _points("sites", 20_000_000, "x", "y", "v")
+_CENTERS = _points("centers", 100_000, "cx", "cy", "w")
+# A point is in five boxes on average, and a box meets four others.
+_ZONES = _boxes("zones", 20_000, "r", 15.8, "w")
+_PLOTS = _boxes("plots", 1_000_000, "l", 1.0, "v", pareto=True)
+_LOTS = _boxes("lots", 1_000_000, "r", 1.0, "w", pareto=True)
+_ENDS = ("rx1", "rx2", "ry1", "ry2")
+
+_IN_BOX = Condition(("x BETWEEN rx1 AND rx2", "y BETWEEN ry1 AND ry2"), ("x", "y"), _ENDS)
+_OVERLAP = Condition(
+    ("lx1 <= rx2", "rx1 <= lx2", "ly1 <= ry2", "ry1 <= ly2"), ("lx1", "lx2", "ly1", "ly2"), _ENDS
+)
+_NEAR = Condition(
+    ("(x - cx) * (x - cx) + (y - cy) * (y - cy) <= 16",), ("x", "y"), ("cx", "cy")
+)
+_RIGHT_BOX = "ST_MakeEnvelope(rx1, ry1, rx2, ry2)"
+
+
+def _in_boxes(name: str, left: Parquet, **case: object) -> SpatialQuery:
+    return SpatialQuery(
+        name=name,
+        left=left,
+        right=_ZONES,
+        condition=_IN_BOX,
+        spatial=f"ST_Intersects(ST_Point(x, y), {_RIGHT_BOX})",
+        **case,  # type: ignore[arg-type]
+    )
+
+
+_POINTS = _in_boxes("in_boxes", _SITES_500K)
+# Five centers are near a site on average.
+_NEIGHBOURS = SpatialQuery(
+    name="near",
+    left=_SITES_1M,
+    right=_CENTERS,
+    condition=_NEAR,
+    spatial="ST_DWithin(ST_Point(x, y), ST_Point(cx, cy), 4.0)",
+)
+_QUERIES = (
+    _POINTS,
+    _in_boxes("in_boxes_large", _SITES_20M),
+    _in_boxes("in_boxes_left", _SITES_500K, join_type="LEFT"),
+    _in_boxes("in_boxes_anti", _SITES_500K, join_type="ANTI"),
+    SpatialQuery(
+        name="overlap",
+        left=_PLOTS,
+        right=_LOTS,
+        condition=_OVERLAP,
+        spatial=f"ST_Intersects(ST_MakeEnvelope(lx1, ly1, lx2, ly2), {_RIGHT_BOX})",
+    ),
+    _NEIGHBOURS,
+    *shapes_of(_POINTS),
+    *shapes_of(_NEIGHBOURS),
+)
+
+SUITE = Suite(
+    name="spatial",
+    title="Joins in two dimensions",
+    data="All engines read the same Parquet files, which DuckDB wrote and of which none is sorted.",
+    answer="the row count and the sums of a column of each side",
+    queries=_QUERIES,
+    peers=("DuckDB", "ClickHouse", "Polars", "SedonaDB"),
+)

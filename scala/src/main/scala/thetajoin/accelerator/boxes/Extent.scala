@@ -1,0 +1,39 @@
+package thetajoin.accelerator.boxes
+
+import thetajoin.kit.Bound
+
+/**
+ * A dimension of a box, by the places of the bounds that are compared with its ends. A bound without an opposite one is both.
+ *
+ * @param low of the bound that the lower end must not be above, a number that is turned over
+ * @param high of the bound that the upper end must not be below
+ */
+final case class Extent(low: Int, high: Int) {
+  def isHalf: Boolean = low == high
+}
+
+private[boxes] object Extent {
+
+  /**
+   * Two opposite bounds are the ends of one dimension if they are compared with one number of the probe row, or compare one number of the
+   * build row, or else if they are neighbours. A pair that is none makes the tree slower and gives the same rows.
+   */
+  def of(bounds: IndexedSeq[Bound]): Seq[Extent] = {
+    val rules = Seq[(Bound, Bound) => Boolean](
+      _.isSamePoint(_),
+      (a, b) => a.isOpposite(b) && a.build.semanticEquals(b.build),
+      _.isOpposite(_)
+    )
+    val pairs = rules.foldLeft(Seq.empty[Extent]) { (found, rule) =>
+      bounds.indices.foldLeft(found) { (found, i) =>
+        def isFree(j: Int) = !found.exists(e => e.low == j || e.high == j)
+        val partner = (i + 1 until bounds.size).find(j => isFree(j) && rule(bounds(i), bounds(j)))
+        found ++ partner.filter(_ => isFree(i)).map { j =>
+          if (bounds(i).isLower) Extent(low = j, high = i) else Extent(low = i, high = j)
+        }
+      }
+    }
+    val single = bounds.indices.filterNot(i => pairs.exists(e => e.low == i || e.high == i))
+    pairs ++ single.map(i => Extent(i, i))
+  }
+}

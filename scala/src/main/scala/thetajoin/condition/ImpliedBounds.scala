@@ -1,0 +1,214 @@
+package thetajoin.condition
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+
+/**
+ * Comparisons that a distance or a sum of floating-point numbers implies:
+ *
+ * {{{
+ *   a.x - b.x <= 3.5                                                      b.x >= a.x - 3.5
+ *   abs(a.x - b.x) <= a.d                                                 b.x between a.x - a.d and a.x + a.d
+ *   (a.x - b.x) * (a.x - b.x) + pow(a.y - b.y, 2) <= 25                   b.x between a.x - 5 and a.x + 5, b.y between a.y - 5 and a.y + 5
+ *   sqrt(..) <= 5, hypot(a.x - b.x, a.y - b.y) <= 5, abs(..) + abs(..) <= 5    the same
+ * }}}
+ *
+ * Such arithmetic rounds, so that the bounds are moved outward ([[OutwardSum]]), and the original decides on all candidates. Whole numbers
+ * are taken too, if their arithmetic raises an error where it overflows: where it wraps around, what is far may be near.
+ */
+private[condition] object ImpliedBounds {
+
+  def of(
+      source: Expression,
+      left: Expression,
+      operator: Operator,
+      right: Expression,
+      sides: Sides
+  ): Option[Implied] =
+    if (operator.isBelow) new ImpliedBounds(source, sides).of(left, right)
+    else new ImpliedBounds(source, sides).of(right, left)
+
+  /**
+   * A term of a sum that is zero at most.
+   *
+   * @param isReach whether it is of what may be the greater part: where that is NaN, all that is compared with it passes
+   */
+  private final case class Term(value: Expression, weight: Double, isReach: Boolean = false)
+
+  /** Of numbers of 64 bits, which operations round by 2^-53 of their terms each. */
+  private val OfDoubles = Precision(math.pow(2, -46), tiny = 1e-18, huge = 1e100)
+
+  /** The same of 32 bits. */
+  private val OfFloats = Precision(math.pow(2, -17), tiny = 1e-12, huge = 1e9)
+
+  /** Products with other factors may lose all their digits. */
+  private val LeastWeight = 1e-10
+  private val GreatestWeight = 1e10
+}
+
+private final class ImpliedBounds(source: Expression, sides: Sides) {
+  import ImpliedBounds._
+
+  private val precision =
+    if (source.exists(_.dataType == FloatType)) OfFloats else OfDoubles
+
+  /** Of `lower <= upper`. */
+  def of(lower: Expression, upper: Expression): Option[Implied] = {
+    val reach = sum(upper).map(_.map(_.copy(isReach = true)))
+    val plain = for (l <- sum(lower); u <- reach) yield isolated(l ++ scaled(u, -1)).toSeq
+    val found = plain.filter(_.nonEmpty).getOrElse {
+      val byLength = reach.toSeq.flatMap(within(lower, _))
+      val bySquare = root(upper).toSeq.flatMap(withinSquare(lower, _))
+      byLength ++ bySquare
+    }
+    if (found.isEmpty) None else Some(Implied(source, found))
+  }
+
+  /** Of `length <= reach`. */
+  private def within(length: Expression, reach: Seq[Term]): Seq[Comparison] = length match {
+    case Abs(child, _) if isMeasured(length) => nearZero(child, reach)
+    case Sqrt(child) => withinSquare(child, reach)
+    case Pow(child, Constant(0.5)) => withinSquare(child, reach)
+    case Hypot(x, y) => nearZero(x, reach) ++ nearZero(y, reach)
+    case Add(x, y, _) if isMeasured(length) && Seq(x, y).forall(isLength) =>
+      within(x, reach) ++ within(y, reach)
+    case Weighted(weight, x) if weight > 0 => within(x, scaled(reach, 1 / weight))
+    case Widened(child) => within(child, reach)
+    case _ => Nil
+  }
+
+  /** Of `square <= reach * reach`. */
+  private def withinSquare(square: Expression, reach: Seq[Term]): Seq[Comparison] = square match {
+    case Multiply(x, y, _) if isMeasured(square) && x == y => nearZero(x, reach)
+    case Pow(x, Constant(2.0)) => nearZero(x, reach)
+    case Add(x, y, _) if isMeasured(square) && Seq(x, y).forall(isLength) =>
+      withinSquare(x, reach) ++ withinSquare(y, reach)
+    case Weighted(weight, x) if weight > 0 =>
+      withinSquare(x, scaled(reach, 1 / math.sqrt(weight)))
+    case Widened(child) => withinSquare(child, reach)
+    case _ => Nil
+  }
+
+  /** Of `abs(difference) <= reach`. */
+  private def nearZero(difference: Expression, reach: Seq[Term]): Seq[Comparison] =
+    sum(difference).toSeq.flatMap { terms =>
+      val beyond = scaled(reach, -1)
+      isolated(terms ++ beyond) ++ isolated(scaled(terms, -1) ++ beyond)
+    }
+
+  /** What the square root of a number is at most. */
+  private def root(square: Expression): Option[Seq[Term]] = (sum(square), square) match {
+    case (Some(Seq(Term(value, 1.0, _))), _) => Some(Seq(Term(Sqrt(value), 1.0, isReach = true)))
+    case (_, Multiply(x, y, _)) if isMeasured(square) && x == y => sum(x).map(_.map(size))
+    case (_, Pow(x, Constant(2.0))) => sum(x).map(_.map(size))
+    case _ => None
+  }
+
+  private def size(term: Term): Term =
+    Term(Abs(term.value), math.abs(term.weight), isReach = true)
+
+  /** Whether it is not below zero, or else null or NaN. */
+  private def isLength(e: Expression): Boolean = e match {
+    case _: Sqrt | _: Hypot => true
+    case _: Abs => isMeasured(e)
+    case Multiply(x, y, _) => isMeasured(e) && (x == y || isLength(x) && isLength(y))
+    case Pow(x, Constant(exponent)) => exponent == 2.0 || exponent >= 0 && isLength(x)
+    case Add(x, y, _) => isMeasured(e) && isLength(x) && isLength(y)
+    case Widened(child) => isLength(child)
+    case Constant(value) => value >= 0
+    case _ => false
+  }
+
+  /** As a sum of terms of one side each. */
+  private def sum(e: Expression): Option[Seq[Term]] = e match {
+    case _ if e.references.isEmpty || sides.ofLeft(e) || sides.ofRight(e) =>
+      if (isNumber(e.dataType)) Some(Seq(Term(asDouble(e), 1.0))) else None
+    case Add(l, r, _) if isMeasured(e) => for (x <- sum(l); y <- sum(r)) yield x ++ y
+    case Subtract(l, r, _) if isMeasured(e) =>
+      for (x <- sum(l); y <- sum(r)) yield x ++ scaled(y, -1)
+    case UnaryMinus(child, _) if isMeasured(e) => sum(child).map(scaled(_, -1))
+    case UnaryPositive(child) => sum(child)
+    case Weighted(weight, x) => sum(x).map(scaled(_, weight))
+    case Widened(child) => sum(child)
+    case _ => None
+  }
+
+  private def asDouble(e: Expression): Expression =
+    if (e.dataType == DoubleType) e else Cast(e, DoubleType)
+
+  private def scaled(terms: Seq[Term], by: Double): Seq[Term] =
+    terms.map(t => t.copy(weight = t.weight * by))
+
+  /** A comparison of the sides where a sum is at most zero. */
+  private def isolated(terms: Seq[Term]): Option[Comparison] = {
+    val (ofRight, others) = terms.partition(t => sides.ofRight(t.value))
+    val (ofLeft, constant) = others.partition(t => sides.ofLeft(t.value))
+    val isPrecise = terms.forall { term =>
+      val weight = math.abs(term.weight)
+      weight >= LeastWeight && weight <= GreatestWeight
+    }
+    if (ofLeft.isEmpty || ofRight.isEmpty || !isPrecise) None
+    else {
+      def compared(left: Expression, operator: Operator, right: Expression) =
+        Comparison(source, left, operator, right, exact = false)
+      // A value that stands alone is about as large as the others at most, where the comparison holds or nearly does: they tell what is rounded.
+      Some((ofLeft, ofRight) match {
+        case (_, Seq(Term(value, 1.0, false))) =>
+          val upper = outward(scaled(ofLeft ++ constant, -1), isUp = true)
+          compared(upper, Operator.GreaterOrEqual, value)
+        case (_, Seq(Term(value, -1.0, false))) =>
+          compared(outward(ofLeft ++ constant, isUp = false), Operator.LessOrEqual, value)
+        case (Seq(Term(value, 1.0, false)), _) =>
+          val upper = outward(scaled(ofRight ++ constant, -1), isUp = true)
+          compared(value, Operator.LessOrEqual, upper)
+        case (Seq(Term(value, -1.0, false)), _) =>
+          compared(value, Operator.GreaterOrEqual, outward(ofRight ++ constant, isUp = false))
+        case _ =>
+          val upper = outward(scaled(ofRight, -1), isUp = true)
+          compared(outward(ofLeft ++ constant, isUp = false), Operator.LessOrEqual, upper)
+      })
+    }
+  }
+
+  private def outward(terms: Seq[Term], isUp: Boolean): Expression =
+    OutwardSum(terms.map(_.value), terms.map(_.weight), isUp, precision)
+
+  private def isNumber(t: DataType): Boolean = t match {
+    case DoubleType | FloatType | ByteType | ShortType | IntegerType | LongType => true
+    case _ => false
+  }
+
+  /** Whether arithmetic rounds or fails, and never wraps around. */
+  private def isMeasured(e: Expression): Boolean = isNumber(e.dataType) && Safety.neverWraps(e)
+
+  /** A number that is cast to one of at least its range. */
+  private object Widened {
+    def unapply(cast: Cast): Option[Expression] =
+      if (
+        isNumber(cast.child.dataType) && isNumber(cast.dataType) &&
+        Safety.widens(cast.child.dataType, cast.dataType)
+      ) Some(cast.child)
+      else None
+  }
+
+  /** A product with a constant. */
+  private object Weighted {
+    def unapply(product: Multiply): Option[(Double, Expression)] = {
+      val parts = product match {
+        case Multiply(Constant(weight), x, _) => Some((weight, x))
+        case Multiply(x, Constant(weight), _) => Some((weight, x))
+        case _ => None
+      }
+      parts.filter(_ => isMeasured(product))
+    }
+  }
+
+  private object Constant {
+    def unapply(e: Expression): Option[Double] =
+      if (e.foldable && isNumber(e.dataType))
+        Try(e.eval()).toOption.collect { case n: Number => n.doubleValue }.filter(_.isFinite)
+      else None
+  }
+}
