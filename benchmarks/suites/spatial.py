@@ -46,7 +46,9 @@ def _length(column: str, mean: float, pareto: bool) -> str:
     return f"{mean / 3} / pow({uniform}, 1 / 1.5)" if pareto else f"{2 * mean} * {uniform}"
 
 
-def _boxes(name: str, rows: int, side: str, mean: float, number: str, pareto: bool = False) -> Parquet:
+def _boxes(
+    name: str, rows: int, side: str, mean: float, number: str, pareto: bool = False
+) -> Parquet:
     ends = ", ".join(
         f"{_coordinate(f'{side}{d}1')} AS {side}{d}1, "
         f"{side}{d}1 + {_length(f'{side}{d}2', mean, pareto)} AS {side}{d}2"
@@ -69,9 +71,7 @@ _IN_BOX = Condition(("x BETWEEN rx1 AND rx2", "y BETWEEN ry1 AND ry2"), ("x", "y
 _OVERLAP = Condition(
     ("lx1 <= rx2", "rx1 <= lx2", "ly1 <= ry2", "ry1 <= ly2"), ("lx1", "lx2", "ly1", "ly2"), _ENDS
 )
-_NEAR = Condition(
-    ("(x - cx) * (x - cx) + (y - cy) * (y - cy) <= 16",), ("x", "y"), ("cx", "cy")
-)
+_NEAR = Condition(("(x - cx) * (x - cx) + (y - cy) * (y - cy) <= 16",), ("x", "y"), ("cx", "cy"))
 _RIGHT_BOX = "ST_MakeEnvelope(rx1, ry1, rx2, ry2)"
 
 

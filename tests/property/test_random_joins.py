@@ -45,9 +45,7 @@ class TwoTables(Comparison[Query]):
             return f"a large join is not ours:\n{on.plan}" if lacks else None
         loop = nested_loop(off.plan)
         others = {"containment", "wildcard", "anyof"}
-        if loop and (
-            not ids or (query.indexed and not ids <= (ORDERED | others))
-        ):
+        if loop and (not ids or (query.indexed and not ids <= (ORDERED | others))):
             return f"not accelerated as it must be:\n{on.plan}"
         hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)
         if hash_join and query.equal and not ids & ({"existence"} | ORDERED | others):

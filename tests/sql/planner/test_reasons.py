@@ -176,3 +176,9 @@ def test_as_many_arms_as_allowed_are_served(session: SparkSession) -> None:
     result = execute(session, f"SELECT * FROM a JOIN b ON {condition}")
     assert [node.accelerator for node in result.nodes] == ["anyof"], result.plan
     assert result.rows.total() == 5 + 4 + 3 + 2 + 1
+
+
+def test_what_bounds_nothing_is_no_box(session: SparkSession) -> None:
+    (report,) = thetajoin.explain_joins(session.sql("SELECT * FROM a JOIN b ON x <> y"))
+    assert report.accelerator == "nestedloop"
+    assert any("FEW_DIMENSIONS" in passed for passed in report.passed_over)

@@ -20,7 +20,9 @@ private[driver] final class RelationCode(
     source: RelationSource,
     inBatches: Boolean = false
 ) {
-  private val sample = source.sample
+
+  /** Not kept: a plan may outlive its query for long. */
+  private def sample: ThetaRelation = source.sample
   private val candidatesClass = classOf[Candidates].getName
 
   private val relation = {

@@ -47,7 +47,9 @@ trait JoinLoops extends CodegenSupport {
   protected def produceFused(ctx: CodegenContext, probe: SparkPlan): String = {
     fused.clear()
     val loop = probe.asInstanceOf[CodegenSupport].produce(ctx, this)
-    (loop +: fused.map(_.afterFused)).mkString("\n")
+    val text = (loop +: fused.map(_.afterFused)).mkString("\n")
+    fused.clear()
+    text
   }
 
   /** Within the loop of the probe side. */

@@ -3,6 +3,7 @@ package thetajoin.relation
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
+import org.apache.spark.sql.execution.thetabridge.DriverMemory
 
 import thetajoin.contract.{IndexSpec, KeyErrors}
 
@@ -49,12 +50,16 @@ final case class ThetaBroadcastMode(
   /** In the driver. */
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
     val measured = new MeasuredRows(rows)
+    sizeHint.foreach(rows => DriverMemory.makeRoom(rows * bytesToBuild))
     try relation(measured)
     catch {
       case e: OutOfMemoryError =>
         throw new BroadcastMemoryException(condition, measured.rows, measured.bytes, e)
     }
   }
+
+  /** What a row takes while it is there twice: as it has come, and in the order of the index. */
+  private def bytesToBuild: Long = 2L * (keys ++ stored).map(_.dataType.defaultSize).sum
 
   def relation(rows: Iterator[InternalRow]): ThetaRelation = {
     val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)

@@ -14,6 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.accelerator.InvalidAcceleratorException
 import thetajoin.accelerator.anyof.AnyOfAccelerator
+import thetajoin.accelerator.boxes.BoxesAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.{Accelerator, JoinRequest, Offer}
@@ -55,6 +56,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
   private val noKeys = Seq(
     ReasonCode.NoEquiKey,
     ReasonCode.NoSecondComparison,
+    BoxesAccelerator.FewDimensions,
     ContainmentAccelerator.NoSetCondition,
     WildcardAccelerator.NoOpenColumn,
     AnyOfAccelerator.NoOr

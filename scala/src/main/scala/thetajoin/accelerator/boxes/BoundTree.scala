@@ -3,92 +3,99 @@ package thetajoin.accelerator.boxes
 import scala.collection.mutable
 
 /**
- * Rows of `width` numbers by position, in which the next row is found all of whose numbers are large enough. Positions are cut into blocks
- * of 16, of each of which the largest of each number is kept; so are blocks of 16 blocks, and so on: an R-tree whose nodes are full and
- * need no links.
+ * Rows of some numbers each, by position, in which the rows are found all of whose numbers are large enough. Positions are cut into
+ * blocks of 16, of each of which the largest of each number is kept; so are blocks of 16 blocks, and so on: an R-tree whose nodes are full
+ * and need no links. Of a block, the entries are compared all at once: a bit for each.
  *
- * @param maxima the numbers of one row after the other, then those of each block, of each block of blocks, and so on
+ * For this, numbers are rounded down to 31 bits, which keeps their order; a row that passes so is compared by its whole numbers.
+ *
+ * @param rounding of the numbers, in their order
+ * @param pairs of numbers that are compared together: their places
+ * @param numbers of one row after the other
+ * @param levels rows rounded, then blocks, then blocks of blocks, and so on: block after block, and within it number after number
  */
-private[thetajoin] final class BoundTree(width: Int, maxima: Array[Array[Long]])
-    extends Serializable {
+private[thetajoin] final class BoundTree(
+    rounding: Array[Rounding],
+    pairs: Array[Int],
+    numbers: Array[Long],
+    levels: Array[Array[Int]]
+) extends Serializable {
   import BoundTree._
 
-  def bytes: Long = 8L * maxima.map(_.length.toLong).sum
+  def width: Int = rounding.length
+  def height: Int = levels.length
 
-  /** The first position in `[from, until)` of a row with no number below `least`; `until` without one. */
-  def next(from: Int, until: Int, least: Array[Long]): Int = {
-    // The rest of a block that is begun, then blocks as large as the positions up to `until` have.
-    val rest =
-      if ((from & Mask) == 0) from else passing(from, math.min((from | Mask) + 1, until), least)
-    if ((rest & Mask) != 0 || rest == until) rest else descend(rest, until, least)
-  }
+  def bytes: Long = 8L * numbers.length + 4L * levels.map(_.length.toLong).sum
 
-  /** The first position in `[from, until)` of a row with a number below `least`; `until` without one. */
-  def endOfRun(from: Int, until: Int, least: Array[Long]): Int = {
-    val rows = maxima(0)
-    var p = from
-    while (p < until && passes(rows, p, least)) p += 1
-    p
-  }
-
-  private def passing(from: Int, until: Int, least: Array[Long]): Int = {
-    val rows = maxima(0)
-    var p = from
-    while (p < until && !passes(rows, p, least)) p += 1
-    p
-  }
-
-  /** From the start of a block on. */
-  private def descend(from: Int, until: Int, least: Array[Long]): Int = {
-    var level = 0
-    var at = from
-    var found = -1
-    while (found < 0) {
-      // What stands first of a larger block is passed over with it, if all of that is to be searched.
-      while (
-        (at & Mask) == 0 && level + 1 < maxima.length &&
-        ((at.toLong + Mask + 1) << (level * Bits)) <= until
-      ) {
-        at >>>= Bits
-        level += 1
-      }
-      while (level > 0 && passes(maxima(level), at, least)) {
-        at <<= Bits
-        level -= 1
-      }
-      if (level > 0) {
-        at += 1
-        if ((at.toLong << (level * Bits)) >= until) found = until
-      } else {
-        val end = math.min(at + Mask + 1, until)
-        val p = passing(at, end, least)
-        if (p < end || p == until) found = p else at = end
-      }
+  /** Rounds what is asked for; false if no row has a number as large. */
+  def round(least: Array[Long], rounded: Array[Int]): Boolean = {
+    var i = 0
+    while (i < rounded.length && least(i) <= rounding(i).greatest) {
+      rounded(i) = rounding(i).of(least(i))
+      i += 1
     }
-    found
+    i == rounded.length
   }
 
-  private def passes(numbers: Array[Long], at: Int, least: Array[Long]): Boolean = {
-    val base = at * width
-    if (
-      numbers(base) >= least(0) && numbers(base + 1) >= least(1) && numbers(base + 2) >= least(2)
-    ) {
-      var i = 3
-      while (i < width && numbers(base + i) >= least(i)) i += 1
-      i == width
-    } else false
+  /** The entries of a block that may be large enough, as bits. */
+  def passing(level: Int, block: Int, rounded: Array[Int]): Int = {
+    val entries = levels(level)
+    val from = block * width * Size
+    var passing = All
+    var i = 0
+    while (passing != 0 && i < pairs.length) {
+      val (first, second) = (pairs(i), pairs(i + 1))
+      passing &= both(
+        entries,
+        from + first * Size,
+        rounded(first),
+        from + second * Size,
+        rounded(second)
+      )
+      i += 2
+    }
+    passing
+  }
+
+  private def both(entries: Array[Int], a: Int, leastA: Int, b: Int, leastB: Int): Int = {
+    // The sign of a difference tells whether an entry is too small.
+    var small = 0
+    var i = Size - 1
+    while (i >= 0) {
+      small = (small << 1) | (((entries(a + i) - leastA) | (entries(b + i) - leastB)) >>> 31)
+      i -= 1
+    }
+    ~small & All
+  }
+
+  /** Whether no number of a row is below `least`. */
+  def passes(row: Int, least: Array[Long]): Boolean = {
+    val from = row * least.length
+    var i = 0
+    while (i < least.length && numbers(from + i) >= least(i)) i += 1
+    i == least.length
   }
 }
 
 private[boxes] object BoundTree {
   final val Bits = 4
-  final val Mask = (1 << Bits) - 1
+  final val Size = 1 << Bits
+  private final val All = (1 << Size) - 1
 
-  /** Of these columns, which are three or more, the rows in this order. */
-  def apply(columns: Array[Array[Long]], order: Array[Int]): BoundTree = {
-    val maxima = mutable.ArrayBuffer(interleaved(columns, order))
-    while (maxima.last.length > columns.length) maxima += blocks(maxima.last, columns.length)
-    new BoundTree(columns.length, maxima.toArray)
+  /** No number that is asked for is as small. */
+  private final val Nothing = -1
+
+  /** Of these columns the rows in this order. */
+  def apply(columns: Array[Array[Long]], order: Array[Int], extents: Seq[Extent]): BoundTree = {
+    val rounding = columns.map(Rounding.of(_, order.length))
+    val levels = mutable.ArrayBuffer(rounded(columns, order, rounding))
+    while (levels.last.length > columns.length * Size) levels += blocks(levels.last, columns.length)
+    new BoundTree(
+      rounding,
+      extents.flatMap(e => Seq(e.low, e.high)).toArray,
+      interleaved(columns, order),
+      levels.toArray
+    )
   }
 
   private def interleaved(columns: Array[Array[Long]], order: Array[Int]): Array[Long] = {
@@ -104,20 +111,78 @@ private[boxes] object BoundTree {
     numbers
   }
 
-  private def blocks(below: Array[Long], width: Int): Array[Long] = {
-    val rows = below.length / width
-    val largest = Array.fill(((rows + Mask) >>> Bits) * width)(Long.MinValue)
-    var p = 0
-    while (p < rows) {
-      val block = (p >>> Bits) * width
+  private def rounded(
+      columns: Array[Array[Long]],
+      order: Array[Int],
+      rounding: Array[Rounding]
+  ): Array[Int] = {
+    val width = columns.length
+    val entries = empty(order.length, width)
+    for ((column, i) <- columns.zipWithIndex) {
+      val of = rounding(i)
+      var p = 0
+      while (p < order.length) {
+        entries(place(p, i, width)) = of.of(column(order(p)))
+        p += 1
+      }
+    }
+    entries
+  }
+
+  /** The largest numbers of each block. */
+  private def blocks(below: Array[Int], width: Int): Array[Int] = {
+    val count = below.length / (width * Size)
+    val largest = empty(count, width)
+    var block = 0
+    while (block < count) {
       var i = 0
       while (i < width) {
-        val number = below(p * width + i)
-        if (number > largest(block + i)) largest(block + i) = number
+        val from = (block * width + i) * Size
+        var most = Nothing
+        var entry = 0
+        while (entry < Size) {
+          most = math.max(most, below(from + entry))
+          entry += 1
+        }
+        largest(place(block, i, width)) = most
         i += 1
       }
-      p += 1
+      block += 1
     }
     largest
+  }
+
+  private def empty(entries: Int, width: Int): Array[Int] = {
+    val blocks = math.max(1, (entries + Size - 1) >>> Bits)
+    Array.fill(Math.multiplyExact(blocks, width * Size))(Nothing)
+  }
+
+  private def place(entry: Int, number: Int, width: Int): Int =
+    ((entry >>> Bits) * width + number) * Size + (entry & (Size - 1))
+}
+
+/** Numbers between two as 31 bits in the same order: their distance from the least, without so many of its last bits. */
+private[thetajoin] final class Rounding(least: Long, val greatest: Long, shift: Int)
+    extends Serializable {
+
+  /** Of a number that is not above the greatest. */
+  def of(number: Long): Int = if (number <= least) 0 else ((number - least) >>> shift).toInt
+}
+
+private[boxes] object Rounding {
+  private final val Bits = 31
+
+  /** For the first numbers of a column. */
+  def of(column: Array[Long], count: Int): Rounding = {
+    var least = Long.MaxValue
+    var greatest = Long.MinValue
+    var i = 0
+    while (i < count) {
+      least = math.min(least, column(i))
+      greatest = math.max(greatest, column(i))
+      i += 1
+    }
+    val used = java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(greatest - least)
+    new Rounding(least, greatest, if (count == 0) 0 else math.max(0, used - Bits))
   }
 }

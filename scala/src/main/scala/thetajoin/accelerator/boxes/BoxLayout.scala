@@ -25,7 +25,7 @@ private[boxes] final class BoxLayout(
   /** By dimension and row: the middle of what the row covers, by which rows are split. */
   private val centers = dimensions.map(e => if (e.isHalf) columns(e.low) else middles(e))
 
-  /** Of a dimension with one bound: which part of all its values the rows that are split have, from 0.0 to 1.0. */
+  /** By dimension: between which parts of all its values those of the rows that are split are, from 0.0 to 1.0. */
   private val least = Array.fill(dimensions.length)(0.0)
   private val greatest = Array.fill(dimensions.length)(1.0)
 
@@ -57,7 +57,7 @@ private[boxes] final class BoxLayout(
   private def high(extent: Extent, row: Int): Long = columns(extent.high)(row)
 
   private def split(from: Int, until: Int): Unit =
-    if (until - from > BoundTree.Mask + 1) {
+    if (until - from > BoundTree.Size) {
       val best = dimension(from, until)
       if (best >= 0) {
         val at = middle(from, until)
@@ -75,7 +75,7 @@ private[boxes] final class BoxLayout(
 
   /** The place next to the middle at which as large a block ends as fits. */
   private def middle(from: Int, until: Int): Int = {
-    var block = BoundTree.Mask + 1L
+    var block = BoundTree.Size.toLong
     while (block << BoundTree.Bits < until - from) block <<= BoundTree.Bits
     (((from.toLong + until) / 2 + block / 2) / block * block).toInt
   }
@@ -109,8 +109,11 @@ private[boxes] final class BoxLayout(
     if (spread == 0.0) 1.0
     else if (extent.isHalf) 0.75 + 0.25 * least(d) / greatest(d)
     else {
+      val part = greatest(d) - least(d)
       val length = median(size, row => distance(low(extent, row), high(extent, row)))
-      (spread / 2 + length) / (spread + length)
+      // Probe rows have a length too, even where build rows have none.
+      val added = part * length / spread + ProbeLength
+      (part / 2 + added) / (part + added)
     }
   }
 
@@ -170,6 +173,9 @@ private[boxes] final class BoxLayout(
 }
 
 private object BoxLayout {
+
+  /** Of all values: that little only tells dimensions apart in which rows are points. */
+  private final val ProbeLength = 1e-9
   private final val MostSampled = 64
   private final val FewSampled = 16
   private final val ManyRows = 4096

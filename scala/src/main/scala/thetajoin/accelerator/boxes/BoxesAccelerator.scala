@@ -24,10 +24,16 @@ object BoxesAccelerator extends Accelerator {
     "Three or more comparisons between the sides (points in boxes, boxes that overlap, points near each other), perhaps beside " +
       "equal keys: a probe walks down a packed R-tree."
 
-  override def reasons: Seq[ReasonCode] = Seq(FewComparisons)
+  override def reasons: Seq[ReasonCode] = Seq(FewDimensions)
 
   override def wireClasses: Seq[Class[_]] =
-    Seq(classOf[BoxesSpec], classOf[Extent], classOf[Boxes], classOf[BoundTree])
+    Seq(
+      classOf[Boxes],
+      classOf[BoundTree],
+      classOf[Rounding],
+      classOf[Array[Rounding]],
+      classOf[Array[Array[Int]]]
+    )
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =
     EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
@@ -36,11 +42,20 @@ object BoxesAccelerator extends Accelerator {
       val isAlone = equal.sources.isEmpty && plain.size < 2
       val comparisons = if (isAlone) request.shape.comparisons else plain
       val bounds = comparisons.flatMap(Bound.of(_, request.buildSide)).take(MostBounds)
-      if (bounds.size < FewestBounds) Left(FewComparisons(s"${bounds.size}"))
-      else Right(offer(equal, bounds))
+      val extents = Extent.of(bounds.toIndexedSeq)
+      if (bounds.size < FewestBounds) Left(FewDimensions(s"${bounds.size} comparisons"))
+      else if (isInterval(bounds, extents)) Left(FewDimensions("one"))
+      else Right(offer(equal, bounds, extents))
     }
 
-  private def offer(equal: EqualKeys, bounds: Seq[Bound]): Offer = {
+  /** One dimension is bounded from both ends for sure: a sorted column and a tree over another leave as few rows sooner. */
+  private def isInterval(bounds: Seq[Bound], extents: Seq[Extent]): Boolean =
+    extents.filterNot(_.isHalf) match {
+      case Seq(extent) => Extent.isOne(bounds(extent.low), bounds(extent.high))
+      case _ => false
+    }
+
+  private def offer(equal: EqualKeys, bounds: Seq[Bound], extents: Seq[Extent]): Offer = {
     val served = equal.sources ++ bounds.map(_.source).distinct
     val (build, probe) = bounds.map(_.ascending).unzip
     Offer(
@@ -49,7 +64,7 @@ object BoxesAccelerator extends Accelerator {
       exact = if (!equal.canFail && bounds.forall(_.exact)) served else Nil,
       buildKeys = equal.build ++ build,
       probeKeys = equal.probe ++ probe,
-      BoxesSpec(equal.build.size, bounds.map(_.strict), Extent.of(bounds.toIndexedSeq)),
+      BoxesSpec(equal.build.size, bounds.map(_.strict), extents),
       cost = Cost(if (equal.sources.isEmpty) 0.1 else 0.02, perProbe = 300, perBuildRow = 400)
     )
   }
@@ -60,10 +75,10 @@ object BoxesAccelerator extends Accelerator {
   /** Each is a number for each build row: of three dimensions both ends, and two more. */
   private val MostBounds = 8
 
-  case object FewComparisons
+  case object FewDimensions
       extends ReasonCode(
-        "FEW_COMPARISONS",
-        "Boxes take three comparisons between the sides or more, of values that fit 64 bits",
+        "FEW_DIMENSIONS",
+        "Boxes take comparisons between the sides in two dimensions or more, of values that fit 64 bits",
         "Nothing to do: another accelerator takes fewer."
       )
 }

@@ -14,16 +14,16 @@ final case class Extent(low: Int, high: Int) {
 
 private[boxes] object Extent {
 
+  /** Whether two bounds are the ends of one dimension for sure. */
+  def isOne(a: Bound, b: Bound): Boolean =
+    a.isSamePoint(b) || a.isOpposite(b) && a.build.semanticEquals(b.build)
+
   /**
    * Two opposite bounds are the ends of one dimension if they are compared with one number of the probe row, or compare one number of the
    * build row, or else if they are neighbours. A pair that is none makes the tree slower and gives the same rows.
    */
   def of(bounds: IndexedSeq[Bound]): Seq[Extent] = {
-    val rules = Seq[(Bound, Bound) => Boolean](
-      _.isSamePoint(_),
-      (a, b) => a.isOpposite(b) && a.build.semanticEquals(b.build),
-      _.isOpposite(_)
-    )
+    val rules = Seq[(Bound, Bound) => Boolean](isOne, _.isOpposite(_))
     val pairs = rules.foldLeft(Seq.empty[Extent]) { (found, rule) =>
       bounds.indices.foldLeft(found) { (found, i) =>
         def isFree(j: Int) = !found.exists(e => e.low == j || e.high == j)

@@ -112,6 +112,9 @@ class BoxesIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Key
     val square = rowsOf(10, 10)
     assert(span(square, dimension = 0) < 0.05)
     assert(span(square, dimension = 1) < 0.05)
+    val points = rowsOf(0, 0)
+    assert(span(points, dimension = 0) < 0.05)
+    assert(span(points, dimension = 1) < 0.05)
     assert(span(rowsOf(10, 5000000), dimension = 0) < 0.005)
     assert(span(rowsOf(5000000, 10), dimension = 1) < 0.005)
   }
