@@ -1,4 +1,4 @@
-"""SedonaDB: its spatial joins are those of its ST functions, over geometries made of the columns that others compare.
+"""SedonaDB: its spatial joins are those of its ST functions, over geometries of the columns.
 
 Rows are written to batches in memory.
 """

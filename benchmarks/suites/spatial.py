@@ -1,6 +1,7 @@
 """Joins in two dimensions: points in boxes, boxes that overlap, points near each other.
 
-Coordinates are doubles of a square that is a thousand wide. The answer is the row count and the sums of a whole number of each side.
+Coordinates are doubles of a square that is a thousand wide. The answer is the row count and the
+sums of a whole number of each side.
 """
 
 from __future__ import annotations

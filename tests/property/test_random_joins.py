@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 from queries import Query, joins
 from values import FAMILIES, tables
 
-
 ORDERED = {"piecewise", "interval", "boxes"}
 
 
