@@ -145,11 +145,7 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
   private def isolated(terms: Seq[Term]): Option[Comparison] = {
     val (ofRight, others) = terms.partition(t => sides.ofRight(t.value))
     val (ofLeft, constant) = others.partition(t => sides.ofLeft(t.value))
-    val isPrecise = terms.forall { term =>
-      val weight = math.abs(term.weight)
-      weight >= LeastWeight && weight <= GreatestWeight
-    }
-    if (ofLeft.isEmpty || ofRight.isEmpty || !isPrecise) None
+    if (ofLeft.isEmpty || ofRight.isEmpty || !terms.forall(t => isPrecise(t.weight))) None
     else {
       def compared(left: Expression, operator: Operator, right: Expression) =
         Comparison(source, left, operator, right, exact = false)
@@ -171,6 +167,9 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       })
     }
   }
+
+  private def isPrecise(weight: Double): Boolean =
+    math.abs(weight) >= LeastWeight && math.abs(weight) <= GreatestWeight
 
   private def outward(terms: Seq[Term], isUp: Boolean): Expression =
     OutwardSum(terms.map(_.value), terms.map(_.weight), isUp, precision)
@@ -201,7 +200,7 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
         case Multiply(x, Constant(weight), _) => Some((weight, x))
         case _ => None
       }
-      parts.filter(_ => isMeasured(product))
+      parts.filter { case (weight, _) => isPrecise(weight) && isMeasured(product) }
     }
   }
 

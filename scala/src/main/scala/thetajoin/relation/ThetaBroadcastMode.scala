@@ -1,5 +1,8 @@
 package thetajoin.relation
 
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
@@ -22,7 +25,8 @@ final case class ThetaBroadcastMode(
     stored: Seq[Expression],
     keepUnmatchable: Boolean
 )(@transient val condition: Option[Expression])
-    extends BroadcastMode {
+    extends BroadcastMode
+    with Logging {
 
   /**
    * For the rows of a plan with this output. A join is planned by the columns of a logical plan, of which the physical one may have
@@ -50,16 +54,22 @@ final case class ThetaBroadcastMode(
   /** In the driver. */
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
     val measured = new MeasuredRows(rows)
-    sizeHint.foreach(rows => DriverMemory.makeRoom(rows * bytesToBuild))
-    try relation(measured)
-    catch {
+    try {
+      if (!isDistinct) sizeHint.foreach(makeRoom)
+      relation(measured)
+    } catch {
       case e: OutOfMemoryError =>
         throw new BroadcastMemoryException(condition, measured.rows, measured.bytes, e)
     }
   }
 
-  /** What a row takes while it is there twice: as it has come, and in the order of the index. */
-  private def bytesToBuild: Long = 2L * (keys ++ stored).map(_.dataType.defaultSize).sum
+  /** A row is there twice for a while: as it has come, and in the order of the index. */
+  private def makeRoom(rows: Long): Unit =
+    try DriverMemory.makeRoom(rows * 2 * (keys ++ stored).map(_.dataType.defaultSize).sum)
+    catch {
+      // Perhaps there is room enough.
+      case NonFatal(e) => logWarning("thetajoin: no room could be made for a broadcast", e)
+    }
 
   def relation(rows: Iterator[InternalRow]): ThetaRelation = {
     val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)

@@ -143,6 +143,10 @@ class ImpliedBoundsSuite extends AnyFunSuite {
       LessThan(Add(Pow(Sqrt(Subtract(x, y)), Literal(-1.0)), Abs(Subtract(z, w))), r),
       LessThan(Multiply(Literal(1e-30), Abs(Subtract(x, y))), Literal(3.0)),
       LessThan(
+        Multiply(Literal(1e300), Multiply(Literal(1e-300), Abs(Subtract(x, y)))),
+        Literal(3.0)
+      ),
+      LessThan(
         Cast(Subtract(x, y), DecimalType(38, 10)),
         Literal(Decimal("3.0000000000"), DecimalType(38, 10))
       )

@@ -68,7 +68,7 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("each partition's index answers the comparisons that leave the fewest of its rows") {
+  test("boxes of each partition are found by all comparisons") {
     // Keys of two partitions: the boxes of one are narrow in x, those of the other in y.
     val partition = spark.sql("SELECT CAST(pmod(hash(id), 5) AS INT) FROM range(2, 4)").collect()
     assert(partition.map(_.getInt(0)).distinct.length == 2)
@@ -88,7 +88,7 @@ class ShuffledThetaJoinExecSuite extends AnyFunSuite with SharedSession {
           val plan = assertSame(
             s"SELECT count(*), count(id), count(no), sum(id), sum(no) FROM places p $joinType boxes b " +
               "ON p.k = b.k AND x BETWEEN x1 AND x2 AND y BETWEEN y1 AND y2",
-            "interval"
+            "boxes"
           )
           val Seq(join) = joins(plan): @unchecked
           assert(join.metrics("matches").value > 0)

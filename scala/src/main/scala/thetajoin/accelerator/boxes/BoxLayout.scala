@@ -58,7 +58,8 @@ private[boxes] final class BoxLayout(
 
   private def split(from: Int, until: Int): Unit =
     if (until - from > BoundTree.Size) {
-      val best = dimension(from, until)
+      val sampled = dimension(from, until)
+      val best = if (sampled >= 0) sampled else centers.indexWhere(differ(_, from, until))
       if (best >= 0) {
         val at = middle(from, until)
         select(centers(best), from, until, at)
@@ -80,7 +81,14 @@ private[boxes] final class BoxLayout(
     (((from.toLong + until) / 2 + block / 2) / block * block).toInt
   }
 
-  /** The best one; -1 if the rows are the same in all of them. */
+  /** Whether two rows have other values. */
+  private def differ(keys: Array[Long], from: Int, until: Int): Boolean = {
+    var i = from + 1
+    while (i < until && keys(order(i)) == keys(order(from))) i += 1
+    i < until
+  }
+
+  /** The best one; -1 if the sampled rows are the same in all of them. */
   private def dimension(from: Int, until: Int): Int = {
     val size = if (until - from < ManyRows) FewSampled else MostSampled
     var i = 0

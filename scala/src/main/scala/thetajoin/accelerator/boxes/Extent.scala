@@ -20,7 +20,7 @@ private[boxes] object Extent {
 
   /**
    * Two opposite bounds are the ends of one dimension if they are compared with one number of the probe row, or compare one number of the
-   * build row, or else if they are neighbours. A pair that is none makes the tree slower and gives the same rows.
+   * build row, or else if one is the next that is opposite to the other. A pair that is none makes the tree slower and gives the same rows.
    */
   def of(bounds: IndexedSeq[Bound]): Seq[Extent] = {
     val rules = Seq[(Bound, Bound) => Boolean](isOne, _.isOpposite(_))
