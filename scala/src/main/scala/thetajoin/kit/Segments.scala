@@ -148,7 +148,11 @@ abstract class GroupProber(groups: Groups) extends Prober {
 /** Finds the segment of a probe row, alone or in a batch, and compares the one or two numbers that follow the keys there. */
 abstract class SegmentProber(groups: Groups) extends GroupProber(groups) with BatchProber {
   final override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
-    probe(segment, numbers(at), if (at + 1 < numbers.length) numbers(at + 1) else 0L)
+    probe(segment, number(numbers, at), number(numbers, at + 1))
+
+  /** An index with fewer bounds than two reads no others. */
+  private def number(numbers: Array[Long], at: Int): Long =
+    if (at < numbers.length) numbers(at) else 0L
 }
 
 /**
