@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from queries import Query, joins
 from values import FAMILIES, tables
 
-ORDERED = {"piecewise", "interval", "boxes"}
+BOUNDED = {"interval", "boxes"}
 
 
 @st.composite
@@ -44,12 +44,12 @@ class TwoTables(Comparison[Query]):
             return f"a large join is not ours:\n{on.plan}" if lacks else None
         loop = nested_loop(off.plan)
         others = {"containment", "wildcard", "anyof"}
-        if loop and (not ids or (query.indexed and not ids <= (ORDERED | others))):
+        if loop and (not ids or (query.indexed and not ids <= ({"piecewise"} | BOUNDED | others))):
             return f"not accelerated as it must be:\n{on.plan}"
         hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)
-        if hash_join and query.equal and not ids & ({"existence"} | ORDERED | others):
+        if hash_join and query.equal and not ids & ({"existence"} | BOUNDED | others):
             return f"not accelerated as it must be:\n{on.plan}"
-        if query.ranged and (loop or hash_join) and not ids & ({"interval", "boxes"} | others):
+        if query.ranged and (loop or hash_join) and not ids & (BOUNDED | others):
             return f"not accelerated as it must be:\n{on.plan}"
         return None
 

@@ -15,6 +15,32 @@ object OutOfBoundsKey extends ArithmeticException("sum term beyond its limit") {
     if (value > limit || value < -limit) throw this else value
 }
 
+/** The code of an expression that is null if one of its terms is. */
+private[condition] object TermsCode {
+
+  /**
+   * Evaluates one term after the other, up to one that is null, and does with its place and its value what `use` says. Declares and sets
+   * `isNull` of the result.
+   */
+  def apply(ctx: CodegenContext, ev: ExprCode, terms: Seq[Expression])(
+      use: (Int, String) => String
+  ): String = {
+    val steps = terms.zipWithIndex.map { case (term, i) =>
+      val t = term.genCode(ctx)
+      s"""
+         |if (!${ev.isNull}) {
+         |  ${t.code}
+         |  if (${t.isNull}) {
+         |    ${ev.isNull} = true;
+         |  } else {
+         |    ${use(i, t.value.toString)}
+         |  }
+         |}""".stripMargin
+    }
+    (s"boolean ${ev.isNull} = false;" +: steps).mkString("\n")
+  }
+}
+
 /**
  * The sum of whole numbers, some of them negated, as 64 bits: null if a term is, and an [[OutOfBoundsKey]]
  * error if a term's magnitude is above `limit`. Never shown to a user: only used as an index key.
@@ -44,23 +70,13 @@ final case class BoundedSum(children: Seq[Expression], negative: Seq[Boolean], l
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val check = s"${OutOfBoundsKey.getClass.getName}.MODULE$$.check"
-    val steps = children.zip(negative).map { case (child, minus) =>
-      val c = child.genCode(ctx)
-      val sign = if (minus) "-" else "+"
-      s"""
-         |if (!${ev.isNull}) {
-         |  ${c.code}
-         |  if (${c.isNull}) {
-         |    ${ev.isNull} = true;
-         |  } else {
-         |    ${ev.value} $sign= $check((long) ${c.value}, ${limit}L);
-         |  }
-         |}""".stripMargin
+    val steps = TermsCode(ctx, ev, children) { (i, term) =>
+      val sign = if (negative(i)) "-" else "+"
+      s"${ev.value} $sign= $check((long) $term, ${limit}L);"
     }
     ev.copy(code = code"""
-      boolean ${ev.isNull} = false;
       long ${ev.value} = 0L;
-      ${steps.mkString("\n")}""")
+      $steps""")
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): BoundedSum =
@@ -160,22 +176,12 @@ final case class PackedLong(children: Seq[Expression], bits: Seq[Int]) extends E
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val append = s"${PackedLong.getClass.getName}.MODULE$$.append"
-    val steps = children.zip(bits).map { case (child, width) =>
-      val c = child.genCode(ctx)
-      s"""
-         |if (!${ev.isNull}) {
-         |  ${c.code}
-         |  if (${c.isNull}) {
-         |    ${ev.isNull} = true;
-         |  } else {
-         |    ${ev.value} = $append(${ev.value}, ${c.value}, $width);
-         |  }
-         |}""".stripMargin
+    val steps = TermsCode(ctx, ev, children) { (i, term) =>
+      s"${ev.value} = $append(${ev.value}, $term, ${bits(i)});"
     }
     ev.copy(code = code"""
-      boolean ${ev.isNull} = false;
       long ${ev.value} = 0L;
-      ${steps.mkString("\n")}""")
+      $steps""")
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): PackedLong =

@@ -49,26 +49,14 @@ final case class OutwardSum(
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val size = ctx.freshName("size")
     val term = ctx.freshName("term")
-    val steps = children.zip(weights).map { case (child, weight) =>
-      val c = child.genCode(ctx)
-      s"""
-         |if (!${ev.isNull}) {
-         |  ${c.code}
-         |  if (${c.isNull}) {
-         |    ${ev.isNull} = true;
-         |  } else {
-         |    double $term = ${weight}D * ${c.value};
-         |    ${ev.value} += $term;
-         |    $size += Math.abs($term);
-         |  }
-         |}""".stripMargin
+    val steps = TermsCode(ctx, ev, children) { (i, value) =>
+      s"double $term = ${weights(i)}D * $value; ${ev.value} += $term; $size += Math.abs($term);"
     }
     val precise = ctx.addReferenceObj("precision", precision)
     ev.copy(code = code"""
-      boolean ${ev.isNull} = false;
       double ${ev.value} = 0.0;
       double $size = 0.0;
-      ${steps.mkString("\n")}
+      $steps
       ${ev.value} = $precise.outward(${ev.value}, $size, $isUp);""")
   }
 

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.boxes
 
+import java.util.Arrays
+
 import scala.collection.mutable
 
 /**
@@ -154,7 +156,9 @@ private[boxes] object BoundTree {
 
   private def empty(entries: Int, width: Int): Array[Int] = {
     val blocks = math.max(1, (entries + Size - 1) >>> Bits)
-    Array.fill(Math.multiplyExact(blocks, width * Size))(Nothing)
+    val none = new Array[Int](Math.multiplyExact(blocks, width * Size))
+    Arrays.fill(none, Nothing)
+    none
   }
 
   private def place(entry: Int, number: Int, width: Int): Int =

@@ -58,8 +58,8 @@ private[boxes] final class BoxLayout(
 
   private def split(from: Int, until: Int): Unit =
     if (until - from > BoundTree.Size) {
-      val sampled = dimension(from, until)
-      val best = if (sampled >= 0) sampled else centers.indexWhere(differ(_, from, until))
+      val bySample = dimension(from, until)
+      val best = if (bySample >= 0) bySample else centers.indexWhere(differ(_, from, until))
       if (best >= 0) {
         val at = middle(from, until)
         select(centers(best), from, until, at)
