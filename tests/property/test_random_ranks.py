@@ -28,7 +28,17 @@ from values import (
 )
 
 DISTANCES = (*INTEGERS, *DECIMALS, *FLOATS, DATE, NTZ, TIMESTAMP)
+NUMBERS = (*INTEGERS, *FLOATS)
 NESTED = (STRUCT, ARRAY)
+IN_LINE = ("abs(l.x - r.x)",)
+IN_PLANE = (
+    *IN_LINE,
+    "hypot(l.x - r.x, l.n - r.n)",
+    "pow(r.x - l.x, 2) + pow(l.n - r.n, 2)",
+    "(l.x - r.x) * (l.x - r.x) + (r.n - l.n) * (r.n - l.n)",
+    "sqrt((l.n - r.n) * (l.n - r.n) + pow(r.x - l.x, 2))",
+    "try_st_distance(st_point(l.x, l.n), st_point(r.x, r.n))",
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,7 @@ def ranked(draw: st.DrawFn, version: tuple[int, ...], base: Query, x: Type) -> R
     form = draw(st.sampled_from(forms))
     op = draw(st.sampled_from(ORDERS))
     is_bound = not distance or draw(st.booleans())
-    rank = "abs(l.x - r.x)" if distance else "r.x"
+    rank = draw(st.sampled_from(IN_LINE if x not in NUMBERS else IN_PLANE)) if distance else "r.x"
     before = op in (">", ">=")
     return Ranked(
         form=form,

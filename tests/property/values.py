@@ -139,11 +139,18 @@ _DISTANCES = (
     "abs({l} - {r}) + abs({r} - {l}) {op} 3D",
     "2 * abs({l} - {r}) {op} {l}",
 )
+_GEOMETRIES = (
+    "{t}st_intersects(st_point({l}, 0), st_point({r}, 0))",
+    "{t}st_dwithin(st_point({l}, 2 * {l}), st_point({r}, {r}), 2.5)",
+    "{t}st_distance(st_point({l}, 1), st_point({r}, {l})) {op} 3",
+    "{t}st_distance(st_point({l}, 1), st_point({r}, 2)) {op} abs({r})",
+)
+_READABLE, _TRIED = (tuple(g.replace("{t}", t) for g in _GEOMETRIES) for t in ("", "try_"))
 FAMILIES = (
     *[Family(INTEGERS)] * 6,  # what the loops in Python can check
-    *[Family(INTEGERS, (*_SUMS, "abs({l} - {r}) {op} 2", "({l} + {r}) % 3 {op} 1", "{l} - {r} {op} {l}", "{l} - ({r} - 4) {op} 2147483647", *_DISTANCES))] * 3,
+    *[Family(INTEGERS, (*_SUMS, "abs({l} - {r}) {op} 2", "({l} + {r}) % 3 {op} 1", "{l} - {r} {op} {l}", "{l} - ({r} - 4) {op} 2147483647", *_DISTANCES, *_READABLE))] * 3,
     Family(DECIMALS, (*_SUMS, "{l} * {r} {op} 1", "round({l}, 1) {op} {r}")),
-    Family(FLOATS, (*_SUMS, *_DISTANCES, "isnan({l} + {r})", "{l} * {r} {op} 0")),
+    Family(FLOATS, (*_SUMS, *_DISTANCES, *_TRIED, "isnan({l} + {r})", "{l} * {r} {op} 0")),
     Family((*INTEGERS, *DECIMALS, *FLOATS), _SUMS, indexed=False),
     Family((STRING,), ("{l} LIKE {r} || '%'", "length({l}) {op} length({r})", "{l} || 'b' {op} {r}", "upper({l}) {op} {r}", "contains({l}, {r})"), portable=5),
     Family((FOLDED,), ("startswith({l}, {r})", "length({l}) {op} length({r})"), indexed=False),

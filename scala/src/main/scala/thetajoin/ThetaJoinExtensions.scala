@@ -12,6 +12,7 @@ import thetajoin.planner.ResolveThetaHints
 import thetajoin.ranges.LargeJoins
 import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
+import thetajoin.spatial.SpatialFunctions
 
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
@@ -35,6 +36,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     )
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)
     extensions.injectTableFunction(ExplainFunction.description)
+    SpatialFunctions.descriptions.foreach(extensions.injectFunction)
   }
 
   /** Of a wrong value among these Spark itself would only say that no session can be made. */

@@ -21,6 +21,7 @@ import thetajoin.kit.keys.{
 import thetajoin.kit.{Directory, KeyTypes}
 import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.{FlatColumn, PagedColumn, RowPages, RowStore, StoredColumn}
+import thetajoin.spatial.RelationTest
 
 /**
  * The classes of what joins broadcast, shuffle and collect, for sessions that set `spark.kryo.registrationRequired`:
@@ -58,6 +59,7 @@ final class ThetaJoinKryoRegistrator extends KryoRegistrator {
     classOf[Array[ValueNumbers]],
     classOf[GroupedLongs],
     classOf[GroupedBytes],
-    classOf[Array[Array[Long]]]
+    classOf[Array[Array[Long]]],
+    classOf[RelationTest]
   )
 }

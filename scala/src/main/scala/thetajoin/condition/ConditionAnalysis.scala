@@ -42,7 +42,15 @@ object ConditionAnalysis {
         .orElse(distance(source, l, operator, r, sides))
         .orElse(ImpliedBounds.of(source, l, operator, r, sides))
         .getOrElse(Opaque(source))
+    case pair: ImpliesComparisons => implied(pair, sides).getOrElse(Opaque(source))
     case _ => Opaque(source)
+  }
+
+  private def implied(source: ImpliesComparisons, sides: Sides): Option[Implied] = {
+    val comparisons = source.implied.flatMap { case (l, operator, r) =>
+      direct(source, l, operator, r, sides).map(_.copy(exact = false))
+    }
+    if (comparisons.isEmpty) None else Some(Implied(source, comparisons))
   }
 
   private def equiKey(

@@ -13,6 +13,7 @@ import org.apache.spark.sql.types._
  *   abs(a.x - b.x) <= a.d                                                 b.x between a.x - a.d and a.x + a.d
  *   (a.x - b.x) * (a.x - b.x) + pow(a.y - b.y, 2) <= 25                   b.x between a.x - 5 and a.x + 5, b.y between a.y - 5 and a.y + 5
  *   sqrt(..) <= 5, hypot(a.x - b.x, a.y - b.y) <= 5, abs(..) + abs(..) <= 5    the same
+ *   st_distance(a.shape, b.shape) <= 5                                    the same of the ends of their bounding boxes
  * }}}
  *
  * Such arithmetic rounds, so that the bounds are moved outward ([[OutwardSum]]), and the original decides on all candidates. Whole numbers
@@ -37,12 +38,6 @@ private[condition] object ImpliedBounds {
    */
   private final case class Term(value: Expression, weight: Double, isReach: Boolean = false)
 
-  /** Of numbers of 64 bits, which operations round by 2^-53 of their terms each. */
-  private val OfDoubles = Precision(math.pow(2, -46), tiny = 1e-18, huge = 1e100)
-
-  /** The same of 32 bits. */
-  private val OfFloats = Precision(math.pow(2, -17), tiny = 1e-12, huge = 1e9)
-
   /** Products with other factors may lose all their digits. */
   private val LeastWeight = 1e-10
   private val GreatestWeight = 1e10
@@ -51,8 +46,7 @@ private[condition] object ImpliedBounds {
 private final class ImpliedBounds(source: Expression, sides: Sides) {
   import ImpliedBounds._
 
-  private val precision =
-    if (source.exists(_.dataType == FloatType)) OfFloats else OfDoubles
+  private val precision = Precision.of(source)
 
   /** Of `lower <= upper`. */
   def of(lower: Expression, upper: Expression): Option[Implied] = {
@@ -72,6 +66,12 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     case Sqrt(child) => withinSquare(child, reach)
     case Pow(child, Constant(0.5)) => withinSquare(child, reach)
     case Hypot(x, y) => nearZero(x, reach) ++ nearZero(y, reach)
+    case distance: Distance =>
+      for {
+        (left, right) <- distance.spans
+        (low, high) <- Seq(left.low -> right.high, right.low -> left.high)
+        comparison <- isolated(Seq(Term(low, 1.0), Term(high, -1.0)) ++ scaled(reach, -1))
+      } yield comparison
     case Add(x, y, _) if isMeasured(length) && Seq(x, y).forall(isLength) =>
       within(x, reach) ++ within(y, reach)
     case Weighted(weight, x) if weight > 0 => within(x, scaled(reach, 1 / weight))

@@ -149,6 +149,10 @@ object OrderedLong {
     val bits = java.lang.Double.doubleToLongBits(if (d == 0.0d) 0.0d else d)
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
+
+  /** What [[ofDouble]] was given. */
+  def toDouble(ordered: Long): Double =
+    java.lang.Double.longBitsToDouble(ordered ^ ((ordered >> 63) & Long.MaxValue))
 }
 
 /**

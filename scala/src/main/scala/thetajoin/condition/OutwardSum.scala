@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.types.{DataType, DoubleType}
+import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 /**
  * The sum of weighted floating-point numbers, moved up or down by more than the arithmetic of a comparison can have rounded: where the
@@ -80,4 +80,17 @@ final case class Precision(rounding: Double, tiny: Double, huge: Double) {
       if (isUp) sum + rounded else sum - rounded
     } else if (isUp) Double.NaN
     else Double.NegativeInfinity
+}
+
+object Precision {
+
+  /** Of numbers of 64 bits, which operations round by 2^-53 of their terms each. */
+  private val OfDoubles = Precision(math.pow(2, -46), tiny = 1e-18, huge = 1e100)
+
+  /** The same of 32 bits. */
+  private val OfFloats = Precision(math.pow(2, -17), tiny = 1e-12, huge = 1e9)
+
+  /** That of arithmetic with these operations. */
+  def of(e: Expression): Precision =
+    if (e.exists(_.dataType == FloatType)) OfFloats else OfDoubles
 }

@@ -30,7 +30,7 @@ object Safety {
     case Subtract(l, _, _) => isFractional(l.dataType)
     case Multiply(l, _, _) => isFractional(l.dataType)
     case Abs(child, _) => isFractional(child.dataType)
-    case _: Sqrt | _: OutwardSum => true
+    case _: Sqrt | _: OutwardSum | _: NeverFails => true
     case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate =>
       true
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true

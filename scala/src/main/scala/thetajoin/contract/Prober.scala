@@ -82,3 +82,16 @@ trait SingleRunProber extends Prober {
     found
   }
 }
+
+/**
+ * A prober whose candidates come in no order, for joins that need the matches of lowest rank: it leaves out those that the join has no need
+ * of any more.
+ */
+trait NarrowingProber { this: Prober =>
+
+  /**
+   * The probe row has as many matches as are asked for, and none of them comes after this rank: candidates of higher ranks need not be given.
+   * Ranks are numbered by `OrderedLong`, in ascending order.
+   */
+  def narrow(rank: Long): Unit
+}

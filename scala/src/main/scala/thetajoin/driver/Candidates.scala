@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.contract.{BytesProber, LongProber, LongsProber}
+import thetajoin.contract.{BytesProber, LongProber, LongsProber, NarrowingProber}
 import thetajoin.relation.ThetaRelation
 
 /**
@@ -31,6 +31,10 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   }
   private val longsProber = prober match {
     case p: LongsProber => p
+    case _ => null
+  }
+  private val narrowingProber = prober match {
+    case p: NarrowingProber => p
     case _ => null
   }
   private lazy val longKey = new SpecificInternalRow(Seq(LongType))
@@ -98,6 +102,9 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     prober.probe(keys)
     state = Index
   }
+
+  /** No candidate of a higher rank is needed any more: see [[NarrowingProber]]. */
+  def narrow(rank: Long): Unit = if (narrowingProber != null) narrowingProber.narrow(rank)
 
   /** For a batch: the group of an equal key that is a number. */
   def group(key: Long): Int = found(batchProber.group(key))

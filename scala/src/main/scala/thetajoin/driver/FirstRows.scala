@@ -31,6 +31,9 @@ final class FirstRows(most: Int) {
       sink(count)
     }
 
+  /** The highest rank of the matches that were offered, of which there is one at least. */
+  def highestRank: Long = ranks(0)
+
   /** Puts the matches that were offered into the order of their rank. */
   def sort(): Unit = {
     var end = count - 1

@@ -37,8 +37,12 @@ private[driver] final class FirstRowsCode(
         case None => s"$rows.add($position);\nif ($rows.isFull()) return $place + 1;"
       }
     }
-    val (goesOn, sort) =
-      if (task.rank.isDefined) ("", s"$rows.sort();") else (s"!$rows.isFull() && ", "")
+    val (goesOn, narrow, sort) = task.rank match {
+      case Some(_) =>
+        val narrow = s"if ($rows.isFull()) $candidates.narrow($rows.highestRank());"
+        ("", narrow, s"$rows.sort();")
+      case None => (s"!$rows.isFull() && ", "", "")
+    }
     val (seen, next) = (ctx.freshName("seen"), ctx.freshName("next"))
     s"""
        |$rows.clear();
@@ -47,6 +51,7 @@ private[driver] final class FirstRowsCode(
        |while ($goesOn$candidates.next()) {
        |  final int $next = ${visitor(s"$candidates.from()", s"$candidates.until()")};
        |  $seen += $next - $candidates.from();
+       |  $narrow
        |}
        |$sort
        |${counters.add(seen, Seq(JoinMetrics.CandidateRows))}""".stripMargin

@@ -28,7 +28,7 @@ final class InterpretedJoin(
   private val outputRows = metrics(JoinMetrics.OutputRows)
   private val candidateRows = metrics(JoinMetrics.CandidateRows)
   private val matches = metrics(JoinMetrics.Matches)
-  private val ranked = task.rank.map(new LowestRanks(task, _, buildRow))
+  private val ranked = task.rank.map(new LowestRanks(task, _, buildRow, finder.candidates))
   private val marks = task.marks.map(TaskMarks.of(_, relation.store.rows))
 
   def run(probe: Iterator[InternalRow]): Iterator[InternalRow] = {

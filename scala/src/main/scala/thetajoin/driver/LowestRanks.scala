@@ -5,22 +5,36 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
   BindReferences,
+  BitwiseNot,
+  BoundReference,
   InterpretedOrdering,
   JoinedRow,
   SortOrder
 }
 import org.apache.spark.sql.types.DataType
 
+import thetajoin.condition.OrderedLong
 import thetajoin.rowstore.BuildRowView
 
 /**
  * Of a probe row's matches, which come in any order, those of lowest rank. No more than these are held. Of equal ranks those are
  * taken which the index has first.
  */
-private[driver] final class LowestRanks(task: JoinTask, rank: SortOrder, buildRow: BuildRowView) {
+private[driver] final class LowestRanks(
+    task: JoinTask,
+    rank: SortOrder,
+    buildRow: BuildRowView,
+    candidates: Candidates
+) {
   private val most = task.limit.get
   private val value = BindReferences.bindReference(rank.child, task.probeOutput ++ task.stored)
   private val joined = new JoinedRow
+
+  /** The highest of the ranks that are held, as a number. */
+  private val number = if (OrderedLong.orders(rank.dataType)) {
+    val ascending = OrderedLong(BoundReference(0, rank.dataType, nullable = false))
+    Some(if (rank.isAscending) ascending else BitwiseNot(ascending))
+  } else None
 
   /** The last of them is the first to go. */
   private val order: Ordering[RankedRow] = {
@@ -44,6 +58,8 @@ private[driver] final class LowestRanks(task: JoinTask, rank: SortOrder, buildRo
           heap.dequeue()
           heap.enqueue(ranked)
         }
+        if (heap.size == most)
+          number.foreach(n => candidates.narrow(n.eval(heap.head.rank).asInstanceOf[Long]))
       }
     }
     heap.dequeueAll[RankedRow].reverseIterator.map(_.position)

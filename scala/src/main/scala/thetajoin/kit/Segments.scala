@@ -92,8 +92,9 @@ final class SegmentsBuilder(types: Seq[DataType])(index: (Groups, Segments) => J
  * Finds the segment of a probe row. What its candidates there are is up to the index, which compares the numbers that follow the keys.
  *
  * @param groups finds a segment by the keys that must be equal, which come first in a key row
+ * @param others how many columns of a key row come after its numbers
  */
-abstract class GroupProber(groups: Groups) extends Prober {
+abstract class GroupProber(groups: Groups, others: Int = 0) extends Prober {
   private val table: LongTable = groups match {
     case Groups.OfNumbers(table) => table
     case _ => null
@@ -128,10 +129,10 @@ abstract class GroupProber(groups: Groups) extends Prober {
     segment >= 0
   }
 
-  final override def probe(row: InternalRow): Unit = {
+  override def probe(row: InternalRow): Unit = {
     // Numbers stand where they do in the row, but for keys of other types.
     val skipped = if (finder == null) 0 else keys
-    if (numbers.isEmpty) numbers = new Array[Long](row.numFields - skipped)
+    if (numbers.isEmpty) numbers = new Array[Long](row.numFields - skipped - others)
     var i = 0
     while (i < numbers.length) {
       numbers(i) = row.getLong(skipped + i)

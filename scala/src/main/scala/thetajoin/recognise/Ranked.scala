@@ -132,17 +132,20 @@ private[recognise] object Ranked {
 
   /** Whether a pair that passes these conditions has no null here. */
   def isNeverNull(e: Expression, conditions: Seq[Expression]): Boolean = {
-    val compared = conditions.map(replaced).flatMap(ConditionAnalysis.conjuncts).collect {
-      case OrderedBy(l, _, r) => notNull(l) ++ notNull(r)
-      case EqualTo(l, r) => notNull(l) ++ notNull(r)
-      case IsNotNull(child) => notNull(child)
-    }.flatten
-    val known = AttributeSet(compared)
-    def holds(e: Expression): Boolean = e match {
-      case a: Attribute => !a.nullable || known.contains(a)
-      case other => !other.nullable || other.nullIntolerant && other.children.forall(holds)
+    val known = conditions.map(replaced).flatMap(ConditionAnalysis.conjuncts).flatMap {
+      case OrderedBy(l, _, r) => Seq(l, r)
+      case EqualTo(l, r) => Seq(l, r)
+      case IsNotNull(child) => Seq(child)
+      case _ => Nil
     }
-    holds(replaced(e))
+    val columns = AttributeSet(known.flatMap(notNull))
+    // Others may be null where none of what they read is, as a quotient.
+    val filled = replaced(e).transformDown {
+      case a: Attribute => a.withNullability(a.nullable && !columns.contains(a))
+      case other if known.exists(_.semanticEquals(other)) =>
+        AttributeReference("known", other.dataType, nullable = false)()
+    }
+    !filled.nullable
   }
 
   /** The columns of which none is null if the expression is not. */

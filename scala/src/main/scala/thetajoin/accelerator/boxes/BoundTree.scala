@@ -70,6 +70,13 @@ private[thetajoin] final class BoundTree(
     ~small & All
   }
 
+  /** A number of a row. */
+  def number(row: Int, i: Int): Long = numbers(row * width + i)
+
+  /** What a number of all rows below an entry is at most; the entry has some. */
+  def most(level: Int, entry: Int, i: Int): Long =
+    rounding(i).most(levels(level)(place(entry, i, width)))
+
   /** Whether no number of a row is below `least`. */
   def passes(row: Int, least: Array[Long]): Boolean = {
     val from = row * least.length
@@ -171,6 +178,12 @@ private[thetajoin] final class Rounding(least: Long, val greatest: Long, shift: 
 
   /** Of a number that is not above the greatest. */
   def of(number: Long): Int = if (number <= least) 0 else ((number - least) >>> shift).toInt
+
+  /** The greatest of the numbers that are rounded to this one. */
+  def most(rounded: Int): Long = {
+    val last = least + (rounded.toLong << shift) + ((1L << shift) - 1)
+    if (last < least || last > greatest) greatest else last
+  }
 }
 
 private[boxes] object Rounding {

@@ -1,8 +1,11 @@
 package thetajoin.accelerator.boxes
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
+import thetajoin.condition.{OrderedLong, PairTest}
 import thetajoin.contract.{
   IndexBuilder,
   IndexSpec,
@@ -11,44 +14,70 @@ import thetajoin.contract.{
   OrderedIndex,
   Prober
 }
-import thetajoin.kit.GroupProber
 import thetajoin.kit.keys.{Groups, KeyedNumbers}
+import thetajoin.kit.{GroupProber, PairTester, PairValues}
 
 /**
  * Three lower bounds or more: each build value must be at least the probe value at its place, and more than it where that is strict. A key
- * row has the keys that must be equal, then a value for each bound.
+ * row has the keys that must be equal, then a value for each bound, then both ends of what is ranked by distance in each dimension, then that
+ * which is tested, if one is.
  *
  * @param keys how many columns must be equal
  * @param strict for each bound, whether the value must not equal it
+ * @param tested how rows that pass the bounds are tested
+ * @param distance the distance by which a probe row's matches are ranked, if they are
  * @param asksFirst whether one candidate of a probe row is enough
  */
 final case class BoxesSpec(
     keys: Int,
     strict: Seq[Boolean],
     extents: Seq[Extent],
+    tested: Option[TestedValue] = None,
+    distance: Option[RankedDistance] = None,
     asksFirst: Boolean = false
 ) extends IndexSpec {
   override def forExistence: IndexSpec = copy(asksFirst = true)
+
+  /** Of each row. */
+  def numbers: Int = strict.size + 2 * distance.fold(0)(_.dimensions)
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new BoxesBuilder(this, keyTypes.take(keys))
 }
 
-private final class BoxesBuilder(spec: BoxesSpec, types: Seq[DataType]) extends IndexBuilder {
-  private val rows = new KeyedNumbers(types, spec.strict.size)
+/** A test of one value of each side; `isLeft` if the left one is that of the build row. */
+final case class TestedValue(test: PairTest, isLeft: Boolean)
 
-  override def add(row: InternalRow): Unit = rows.add(row)
+private final class BoxesBuilder(spec: BoxesSpec, types: Seq[DataType]) extends IndexBuilder {
+  private val rows = new KeyedNumbers(types, spec.numbers)
+
+  private val values = mutable.ArrayBuffer.empty[Array[Byte]]
+
+  override def add(row: InternalRow): Unit = {
+    rows.add(row)
+    if (spec.tested.isDefined) values += row.getBinary(row.numFields - 1)
+  }
 
   override def finish(): OrderedIndex = {
     val grouped = rows.grouped()
     // Without keys there is one group, be it empty.
     val groups =
       if (types.isEmpty) grouped.copy(starts = Array(0, grouped.order.length)) else grouped
-    val columns = Array.tabulate(spec.strict.size)(rows.column(_).array)
+    val columns = Array.tabulate(spec.numbers)(rows.column(_).array)
     new BoxLayout(columns, groups.order.length, spec.extents).arrange(groups)
     val tree = BoundTree(columns, groups.order, spec.extents)
+    val tested =
+      spec.tested.map(t => new PairValues(t.test, t.isLeft, groups.order.map(values(_))))
     val index =
-      new Boxes(spec.strict.toArray, spec.asksFirst, rows.groups, groups.starts, tree)
+      new Boxes(
+        spec.strict.toArray,
+        spec.asksFirst,
+        rows.groups,
+        groups.starts,
+        tree,
+        tested.orNull,
+        spec.distance.orNull
+      )
     OrderedIndex(index, groups.order)
   }
 }
@@ -56,61 +85,71 @@ private final class BoxesBuilder(spec: BoxesSpec, types: Seq[DataType]) extends 
 /**
  * @param isStrict for each bound, whether the value must not equal it
  * @param starts where the rows of each group start, and the end of the last
+ * @param tested the values of rows that are tested, by position; null if there is no test
+ * @param distance by which matches are ranked; null if they are not
  */
 final class Boxes(
     private[boxes] val isStrict: Array[Boolean],
     private[boxes] val asksFirst: Boolean,
     private[boxes] val groups: Groups,
     private[boxes] val starts: Array[Int],
-    private[boxes] val tree: BoundTree
+    private[boxes] val tree: BoundTree,
+    private[boxes] val tested: PairValues,
+    distance: RankedDistance
 ) extends JoinIndex {
-  override def bytes: Long = groups.bytes + 4L * starts.length + tree.bytes
+  override def bytes: Long =
+    groups.bytes + 4L * starts.length + tree.bytes + (if (tested == null) 0L else tested.bytes)
+
+  /** The greatest of all finite coordinates by which rows are ranked, whatever its sign. */
+  @transient private[boxes] lazy val reach: Double = {
+    val ends = for {
+      row <- Iterator.range(0, starts.last)
+      d <- Iterator.range(0, 2 * distance.dimensions)
+    } yield {
+      val number = tree.number(row, isStrict.length + d)
+      math.abs(OrderedLong.toDouble(if (d % 2 == 0) ~number else number))
+    }
+    ends.filter(java.lang.Double.isFinite).foldLeft(0.0)(math.max(_, _))
+  }
 
   override def keyCount: Int = starts.length - 1
 
-  override def newProber(): Prober = groups match {
-    case _: Groups.OfBytes => new BoxesProber(this)
-    case _ => new BoxesProber(this) with LongsProber
+  override def newProber(): Prober = {
+    val areNumbers = tested == null && !groups.isInstanceOf[Groups.OfBytes]
+    if (distance == null) {
+      if (areNumbers) new BoxesProber(this) with LongsProber else new BoxesProber(this)
+    } else if (areNumbers) new NearestBoxesProber(this, distance) with LongsProber
+    else new NearestBoxesProber(this, distance)
   }
 }
 
-/** Walks down the tree, and gives the positions that it finds by lists. */
-private class BoxesProber(index: Boxes) extends GroupProber(index.groups) {
+/** Walks down the tree in some order, and gives the positions that it finds by lists. */
+private[boxes] abstract class TreeProber(index: Boxes)
+    extends GroupProber(index.groups, others = if (index.tested == null) 0 else 1) {
   import BoundTree.{Bits, Size}
-  import BoxesProber._
 
   private val isStrict = index.isStrict
   private val starts = index.starts
-  private val tree = index.tree
-
-  /** A list is given once it has so many rows. */
-  private val enough = if (index.asksFirst) 1 else ListSize - Size + 1
-  private val least = new Array[Long](isStrict.length)
-  private val rounded = new Array[Int](isStrict.length)
+  private val tester = if (index.tested == null) null else new PairTester(index.tested)
+  private val least = Array.fill(index.tree.width)(Long.MinValue)
+  private val rounded = new Array[Int](index.tree.width)
   private var start = 0
   private var end = 0
-
-  /** By level: the block that is open, and which of its entries are still to be looked at, as bits. */
-  private val blocks = new Array[Int](tree.height)
-  private val entries = new Array[Int](tree.height)
-  private var level = 0
-  private var root = 0
-  private val found = new Array[Int](ListSize)
+  protected final val tree: BoundTree = index.tree
+  protected final val found: Array[Int] = new Array[Int](TreeProber.ListSize)
 
   override def lists: Boolean = true
   override def positions: Array[Int] = found
 
-  override protected def none(): Unit = {
-    level = 0
-    root = 0
-    entries(0) = 0
-    end = start
+  override def probe(row: InternalRow): Unit = {
+    if (tester != null) tester.start(row.getBinary(row.numFields - 1))
+    super.probe(row)
   }
 
   override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit = {
     var isPossible = true
     var i = 0
-    while (i < least.length) {
+    while (i < isStrict.length) {
       val number = numbers(at + i)
       if (!isStrict(i)) least(i) = number
       else if (number < Long.MaxValue) least(i) = number + 1
@@ -122,25 +161,77 @@ private class BoxesProber(index: Boxes) extends GroupProber(index.groups) {
     if (start == end || !isPossible || !tree.round(least, rounded)) none()
     else {
       // The lowest level at which one block, or two neighbours, has all of the segment.
-      root = 0
+      var root = 0
       while (((end - 1) >>> (root * Bits)) - (start >>> (root * Bits)) >= Size) root += 1
-      level = root
-      enter(start >>> ((root + 1) * Bits))
+      val shift = (root + 1) * Bits
+      walk(root, start >>> shift, (end - 1) >>> shift, numbers, at + isStrict.length)
     }
+  }
+
+  /** Starts on the blocks from the first to the last at a level. What follows the bounds stands in `numbers` from `at` on. */
+  protected def walk(level: Int, first: Int, last: Int, numbers: Array[Long], at: Int): Unit
+
+  /** The entries of a block whose rows may be candidates, as bits. */
+  protected final def passing(level: Int, block: Int): Int =
+    tree.passing(level, block, rounded) & inside(level, block)
+
+  /** The entries of a block that the segment reaches into. */
+  private def inside(level: Int, block: Int): Int = {
+    val first = (start >>> (level * Bits)) - (block << Bits)
+    val last = ((end - 1) >>> (level * Bits)) - (block << Bits)
+    val low = if (first <= 0) -1 else -1 << first
+    if (last >= Size - 1) low else low & ((2 << last) - 1)
+  }
+
+  /** Whether the whole numbers of a row pass, and the test. */
+  protected final def isCandidate(row: Int): Boolean =
+    tree.passes(row, least) && (tester == null || tester.holds(row))
+}
+
+private object TreeProber {
+
+  /** More rows than this are given in several lists. */
+  final val ListSize = 64
+}
+
+/** Walks down the tree in the order of the rows. */
+private class BoxesProber(index: Boxes) extends TreeProber(index) {
+  import BoundTree.{Bits, Size}
+
+  /** A list is given once it has so many rows. */
+  private val enough = if (index.asksFirst) 1 else TreeProber.ListSize - Size + 1
+
+  /** By level: the block that is open, and which of its entries are still to be looked at, as bits. */
+  private val blocks = new Array[Int](tree.height)
+  private val entries = new Array[Int](tree.height)
+  private var level = 0
+  private var root = 0
+  private var lastOfRoot = 0
+
+  override protected def none(): Unit = {
+    level = 0
+    root = 0
+    entries(0) = 0
+    lastOfRoot = -1
+  }
+
+  override protected def walk(
+      top: Int,
+      first: Int,
+      last: Int,
+      numbers: Array[Long],
+      at: Int
+  ): Unit = {
+    root = top
+    level = top
+    lastOfRoot = last
+    enter(first)
   }
 
   /** Opens a block at the current level. */
   private def enter(block: Int): Unit = {
     blocks(level) = block
-    entries(level) = tree.passing(level, block, rounded) & inside(block)
-  }
-
-  /** The entries of a block at the current level that the segment reaches into. */
-  private def inside(block: Int): Int = {
-    val first = (start >>> (level * Bits)) - (block << Bits)
-    val last = ((end - 1) >>> (level * Bits)) - (block << Bits)
-    val low = if (first <= 0) -1 else -1 << first
-    if (last >= Size - 1) low else low & ((2 << last) - 1)
+    entries(level) = passing(level, block)
   }
 
   final override def next(): Boolean = {
@@ -165,14 +256,11 @@ private class BoxesProber(index: Boxes) extends GroupProber(index.groups) {
   /** Goes up to an entry that is still to be looked at, or on to the second block of the segment; whether there is one. */
   private def isOpen: Boolean = {
     while (level < root && entries(level) == 0) level += 1
-    if (entries(level) == 0 && end > start) {
-      val last = (end - 1) >>> ((root + 1) * Bits)
-      while (entries(level) == 0 && blocks(level) < last) enter(blocks(level) + 1)
-    }
+    while (entries(level) == 0 && blocks(level) < lastOfRoot) enter(blocks(level) + 1)
     entries(level) != 0
   }
 
-  /** Adds these rows of the open block, if their whole numbers pass. */
+  /** Adds the candidates among these rows of the open block. */
   private def add(rows: Int, count: Int): Int = {
     val first = blocks(0) << Bits
     var open = rows
@@ -180,15 +268,9 @@ private class BoxesProber(index: Boxes) extends GroupProber(index.groups) {
     while (open != 0) {
       val row = first + Integer.numberOfTrailingZeros(open)
       found(last) = row
-      if (tree.passes(row, least)) last += 1
+      if (isCandidate(row)) last += 1
       open &= open - 1
     }
     last
   }
-}
-
-private object BoxesProber {
-
-  /** More rows than this are given in several lists. */
-  private final val ListSize = 64
 }

@@ -1,7 +1,16 @@
 package thetajoin.accelerator.boxes
 
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
-import thetajoin.kit.{Bound, EqualKeys}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeSet,
+  BitwiseNot,
+  Expression
+}
+import org.apache.spark.sql.types._
+
+import thetajoin.condition._
+import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.kit.{Bound, EqualKeys, PairValues}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -12,6 +21,8 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.x BETWEEN b.x1 AND b.x2 AND a.y BETWEEN b.y1 AND b.y2
  *   a.x1 <= b.x2 AND b.x1 <= a.x2 AND a.y1 <= b.y2 AND b.y1 <= a.y2
  *   (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) <= 25
+ *   st_contains(b.shape, a.place)                                        by the ends of their bounding boxes
+ *   NEAREST 3 BY DISTANCE st_distance(a.place, b.shape)                  the nearest first
  * }}}
  *
  * Build rows are the leaves of a packed R-tree: rows that are near each other in all dimensions lie next to each other, and of
@@ -30,9 +41,12 @@ object BoxesAccelerator extends Accelerator {
     Seq(
       classOf[Boxes],
       classOf[BoundTree],
+      classOf[RankedDistance],
       classOf[Rounding],
       classOf[Array[Rounding]],
-      classOf[Array[Array[Int]]]
+      classOf[Array[Array[Int]]],
+      classOf[PairValues],
+      classOf[Array[Array[Byte]]]
     )
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =
@@ -43,9 +57,11 @@ object BoxesAccelerator extends Accelerator {
       val comparisons = if (isAlone) request.shape.comparisons else plain
       val bounds = comparisons.flatMap(Bound.of(_, request.buildSide)).take(MostBounds)
       val extents = Extent.of(bounds.toIndexedSeq)
-      if (bounds.size < FewestBounds) Left(FewDimensions(s"${bounds.size} comparisons"))
-      else if (isInterval(bounds, extents)) Left(FewDimensions("one"))
-      else Right(offer(equal, bounds, extents))
+      val ranked = this.ranked(request)
+      if (ranked.isEmpty && bounds.size < FewestBounds)
+        Left(FewDimensions(s"${bounds.size} comparisons"))
+      else if (ranked.isEmpty && isInterval(bounds, extents)) Left(FewDimensions("one"))
+      else Right(offer(request, equal, bounds, extents, ranked))
     }
 
   /** One dimension is bounded from both ends for sure: a sorted column and a tree over another leave as few rows sooner. */
@@ -55,19 +71,102 @@ object BoxesAccelerator extends Accelerator {
       case _ => false
     }
 
-  private def offer(equal: EqualKeys, bounds: Seq[Bound], extents: Seq[Extent]): Offer = {
-    val served = equal.sources ++ bounds.map(_.source).distinct
+  /** The distance by which matches are ranked, if they are. */
+  private def ranked(request: JoinRequest): Option[Ranked] = request.need match {
+    case Need.Lowest(_, rank) if rank.isAscending =>
+      val sides = new Sides(AttributeSet(request.build), AttributeSet(request.probe))
+      for {
+        isFloating <- isFloating(rank.dataType)
+        distance <- PlaneDistance.of(rank.child, sides)
+      } yield {
+        val rounding = Precision.of(rank.child).rounding
+        val (build, probe) = distance.spans.unzip
+        Ranked(
+          rank.child,
+          build.flatMap(span => Seq(BitwiseNot(OrderedLong(span.low)), OrderedLong(span.high))),
+          probe.flatMap(span => Seq(OrderedLong(span.low), OrderedLong(span.high))),
+          RankedDistance(distance.spans.size, isFloating, distance.isSquared, rounding)
+        )
+      }
+    case _ => None
+  }
+
+  /** None if it is no type of a distance. */
+  private def isFloating(t: DataType): Option[Boolean] = t match {
+    case DoubleType | FloatType => Some(true)
+    case ByteType | ShortType | IntegerType | LongType => Some(false)
+    case _ => None
+  }
+
+  private def offer(
+      request: JoinRequest,
+      equal: EqualKeys,
+      bounds: Seq[Bound],
+      extents: Seq[Extent],
+      ranked: Option[Ranked]
+  ): Offer = {
     val (build, probe) = bounds.map(_.ascending).unzip
+    // A row with a key that fails is a candidate of every row, and must then be checked in all that the index serves.
+    val areSafe = !equal.canFail && (build ++ probe).forall(Safety.cannotFail)
+    val inexact = bounds.filterNot(_.exact).map(_.source)
+    val exact =
+      if (areSafe) (equal.sources ++ bounds.map(_.source)).filterNot(inexact.contains) else Nil
+    val tested = if (areSafe) this.tested(request, bounds, exact) else None
     Offer(
-      served,
-      // A row with a key that fails is a candidate of every row, and must then be checked in all that the index serves.
-      exact = if (!equal.canFail && bounds.forall(_.exact)) served else Nil,
-      buildKeys = equal.build ++ build,
-      probeKeys = equal.probe ++ probe,
-      BoxesSpec(equal.build.size, bounds.map(_.strict), extents),
-      cost = Cost(if (equal.sources.isEmpty) 0.1 else 0.02, perProbe = 300, perBuildRow = 400)
+      served = (equal.sources ++ bounds.map(_.source)).distinct ++ ranked.map(_.rank),
+      exact = exact.distinct ++ tested,
+      buildKeys = equal.build ++ build ++ ranked.toSeq.flatMap(_.build) ++
+        tested.map(value(_, request.build)),
+      probeKeys = equal.probe ++ probe ++ ranked.toSeq.flatMap(_.probe) ++
+        tested.map(value(_, request.probe)),
+      BoxesSpec(
+        equal.build.size,
+        bounds.map(_.strict),
+        extents ++ ranked.toSeq.flatMap(_.extents(bounds.size)),
+        tested.map(t => TestedValue(t.test, reads(t.left, request.build))),
+        ranked.map(_.distance)
+      ),
+      cost = if (ranked.isDefined) Near else if (equal.sources.isEmpty) Alone else Keyed
     )
   }
+
+  /** The condition that the index tests by itself: no conjunct that stands before it may be what keeps it from failing. */
+  private def tested(
+      request: JoinRequest,
+      bounds: Seq[Bound],
+      exact: Seq[Expression]
+  ): Option[PairTested] = {
+    val sources = request.paired.map(_.source)
+    sources.zipWithIndex.collectFirst {
+      case (t: PairTested, i)
+          if bounds.exists(_.source == t) && Seq(t.left, t.right).forall(Safety.cannotFail) &&
+            (t.test.cannotFail || sources.take(i).forall(exact.contains)) =>
+        t
+    }
+  }
+
+  private def value(test: PairTested, side: Seq[Attribute]): Expression =
+    if (reads(test.left, side)) test.left else test.right
+
+  private def reads(e: Expression, side: Seq[Attribute]): Boolean =
+    e.references.subsetOf(AttributeSet(side))
+
+  /** What ranks a probe row's matches by distance, and the keys that it takes: both ends in each dimension. */
+  private final case class Ranked(
+      rank: Expression,
+      build: Seq[Expression],
+      probe: Seq[Expression],
+      distance: RankedDistance
+  ) {
+
+    /** The dimensions, if their keys stand from this place on. */
+    def extents(from: Int): Seq[Extent] =
+      Seq.tabulate(distance.dimensions)(d => Extent(low = from + 2 * d, high = from + 2 * d + 1))
+  }
+
+  private val Alone = Cost(share = 0.1, perProbe = 300, perBuildRow = 400)
+  private val Keyed = Alone.copy(share = 0.02)
+  private val Near = Cost(share = 0.001, perProbe = 2000, perBuildRow = 400)
 
   /** Two are served by a sorted column and a tree over the other. */
   private val FewestBounds = 3

@@ -1,6 +1,6 @@
 package thetajoin.accelerator.nearest
 
-import java.lang.Double.{compare, longBitsToDouble}
+import java.lang.Double.compare
 
 import org.apache.spark.sql.types.DataType
 
@@ -74,17 +74,14 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
   private[nearest] def isBelowNearer(value: Long, below: Int, above: Int): Boolean = {
     val (low, high) = (values.numbers(below), values.numbers(above))
     if (isFloating) {
-      val center = Closest.double(value)
-      compare(center - Closest.double(low), Closest.double(high) - center) <= 0
+      val center = OrderedLong.toDouble(value)
+      compare(center - OrderedLong.toDouble(low), OrderedLong.toDouble(high) - center) <= 0
     } else java.lang.Long.compareUnsigned(value - low, high - value) <= 0
   }
 }
 
 private object Closest {
   val LeastDouble: Long = OrderedLong.ofDouble(Double.NegativeInfinity)
-
-  /** What [[OrderedLong.ofDouble]] was given. */
-  def double(ordered: Long): Double = longBitsToDouble(ordered ^ ((ordered >> 63) & Long.MaxValue))
 }
 
 /** Asked for one candidate, by keys that are numbers. */

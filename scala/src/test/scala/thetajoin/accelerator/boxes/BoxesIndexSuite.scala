@@ -1,14 +1,15 @@
 package thetajoin.accelerator.boxes
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.types.{LongType, StringType}
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import thetajoin.accelerator.KeyedIndexes
-import thetajoin.contract.OrderedIndex
+import thetajoin.condition.OrderedLong
+import thetajoin.contract.{NarrowingProber, OrderedIndex, Prober}
 
 /** The index gives exactly the rows that a loop over all of them gives, each once. */
 class BoxesIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
@@ -117,5 +118,103 @@ class BoxesIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Key
     assert(span(points, dimension = 1) < 0.05)
     assert(span(rowsOf(10, 5000000), dimension = 0) < 0.005)
     assert(span(rowsOf(5000000, 10), dimension = 1) < 0.005)
+  }
+
+  test("the nearest rows are among the candidates, however the join narrows them") {
+    val coordinate = Gen.frequency(
+      6 -> Gen.choose(0, 40).map(_.toDouble),
+      3 -> Gen.choose(-1000.0, 1000.0),
+      1 -> Gen.oneOf(Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity, 1e308, 1e-300)
+    )
+    val box = Gen.zip(coordinate, Gen.frequency(2 -> Gen.const(0.0), 1 -> Gen.choose(0.0, 5.0)))
+      .map { case (low, length) => (low, low + length) }
+    val generated = for {
+      dimensions <- Gen.choose(1, 3)
+      row = Gen.zip(Gen.choose(0, 2), Gen.listOfN(dimensions, box), anyLong)
+      data <-
+        Gen.frequency(3 -> Gen.listOf(row), 1 -> Gen.choose(250, 700).flatMap(Gen.listOfN(_, row)))
+      probes <- Gen.listOfN(10, Gen.zip(Gen.listOfN(dimensions, box), anyLong))
+      most <- Gen.choose(1, 5)
+      isSquared <- flags
+    } yield (data, probes, most, isSquared)
+    forAll(Gen.oneOf(Nil, Seq(LongType), Seq(StringType)), generated) {
+      case (types, (data, probes, most, isSquared)) =>
+        val dimensions = probes.head._1.size
+        def ordered(e: Double) = OrderedLong.ofDouble(e)
+        val row = rows(types, 1 + 2 * dimensions)
+        val spec = BoxesSpec(
+          types.size,
+          Seq(true),
+          Extent(0, 0) +: Seq.tabulate(dimensions)(d => Extent(2 * d + 1, 2 * d + 2)),
+          distance =
+            Some(RankedDistance(dimensions, isFloating = true, isSquared, math.pow(2, -46)))
+        )
+        val built = build(
+          spec,
+          types ++ Seq.fill(1 + 2 * dimensions)(LongType),
+          data.map { case (key, boxes, bound) =>
+            row(key, bound +: boxes.flatMap { case (l, h) => Seq(~ordered(l), ordered(h)) })
+          }
+        )
+        val prober = built.index.newProber().asInstanceOf[Prober with NarrowingProber]
+        for ((boxes, bound) <- probes; key <- 0 to 3) {
+          def rank(i: Int): Long = {
+            val squares = boxes.zip(data(i)._2).map { case ((l, h), (low, high)) =>
+              val gap = if (low > h) low - h
+              else if (l > high) l - high else if (low.isNaN || l.isNaN) Double.NaN else 0.0
+              gap * gap
+            }
+            ordered(if (isSquared) squares.sum else math.sqrt(squares.sum))
+          }
+          val matching =
+            data.indices.filter(i => (types.isEmpty || data(i)._1 == key) && data(i)._3 > bound)
+          prober.probe(row(
+            key,
+            bound +: boxes.flatMap { case (l, h) => Seq(ordered(l), ordered(h)) }
+          ))
+          var found = List.empty[Long]
+          var seen = List.empty[Int]
+          while (prober.next())
+            for (place <- prober.from until prober.until) {
+              val i = built.order(prober.positions(place))
+              assert(matching.contains(i) && !seen.contains(i))
+              seen ::= i
+              found = (rank(i) :: found).sorted.take(most)
+              if (found.size == most) prober.narrow(found.last)
+            }
+          assert(found == matching.map(rank).sorted.take(most).toList)
+        }
+    }
+  }
+
+  test("of many rows few are looked at for the nearest") {
+    val random = new scala.util.Random(3)
+    def point() = Seq.fill(2)(random.nextDouble() * 1000)
+    val data = IndexedSeq.fill(50000)(point())
+    def ends(p: Seq[Double]) = p.map(OrderedLong.ofDouble)
+    val row = rows(Nil, 4)
+    val spec = BoxesSpec(
+      0,
+      Nil,
+      Seq(Extent(0, 1), Extent(2, 3)),
+      distance = Some(RankedDistance(2, isFloating = true, isSquared = true, math.pow(2, -46)))
+    )
+    val keyed = data.map(p => row(0, ends(p).flatMap(e => Seq(~e, e))))
+    val built = build(spec, Seq.fill(4)(LongType), keyed)
+    val prober = built.index.newProber().asInstanceOf[Prober with NarrowingProber]
+    for (_ <- 0 until 100) {
+      val p = point()
+      def square(i: Int) = p.zip(data(i)).map { case (a, b) => (a - b) * (a - b) }.sum
+      prober.probe(row(0, ends(p).flatMap(e => Seq(e, e))))
+      var (nearest, looked) = (Double.PositiveInfinity, 0)
+      while (prober.next())
+        for (place <- prober.from until prober.until) {
+          nearest = math.min(nearest, square(built.order(prober.positions(place))))
+          looked += 1
+          prober.narrow(OrderedLong.ofDouble(nearest))
+        }
+      assert(nearest == data.indices.map(square).min)
+      assert(looked < 200)
+    }
   }
 }

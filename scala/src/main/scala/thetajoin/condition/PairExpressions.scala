@@ -1,0 +1,51 @@
+package thetajoin.condition
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+
+/**
+ * An expression that says what follows from it where it holds: comparisons of values, each of which reads one of its children alone.
+ * None is null where the expression is true, and none can fail but where a child does.
+ */
+trait ImpliesComparisons extends Expression {
+  def implied: Seq[(Expression, Operator, Expression)]
+}
+
+/** The distance of two children in the plane, or in space, but for what arithmetic rounds. */
+trait Distance extends Expression {
+
+  /** The boxes around both in each dimension: that of the left child, then that of the right one. */
+  def spans: Seq[(Span, Span)]
+}
+
+/** The least and the greatest value in a dimension, floating-point numbers which are the same for a point; NaN where there is no distance. */
+final case class Span(low: Expression, high: Expression)
+
+/**
+ * A condition on two binary values whose test is quicker once they are prepared. An index keeps the values of the build side, prepares each
+ * once, and tests its candidates.
+ */
+trait PairTested extends Expression {
+  def left: Expression
+  def right: Expression
+  def test: PairTest
+}
+
+/** Implemented by case classes over constants. */
+trait PairTest extends Serializable {
+
+  /**
+   * What `holds` takes of a value; shared by tasks.
+   *
+   * @param isReused whether it will be tested many times
+   */
+  def prepare(value: Array[Byte], isReused: Boolean): AnyRef
+
+  /** Whether the condition is true. It may raise the error that the condition raises. */
+  def holds(left: AnyRef, right: AnyRef): Boolean
+
+  /** Whether it raises none. */
+  def cannotFail: Boolean
+}
+
+/** An expression that raises no error but where a child does. */
+trait NeverFails extends Expression

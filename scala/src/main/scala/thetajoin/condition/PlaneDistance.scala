@@ -1,0 +1,71 @@
+package thetajoin.condition
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+
+/**
+ * How far the rows of a pair are apart, as their pairs are ranked by it:
+ *
+ * {{{
+ *   st_distance(a.shape, b.shape)
+ *   sqrt((a.x - b.x) * (a.x - b.x) + pow(a.y - b.y, 2)), hypot(a.x - b.x, a.y - b.y)
+ *   the same sum without its root                                                          squared
+ * }}}
+ *
+ * @param spans by dimension, of both sides: that of the left one first
+ */
+final case class PlaneDistance(spans: Seq[(Span, Span)], isSquared: Boolean)
+
+object PlaneDistance {
+  def of(rank: Expression, sides: Sides): Option[PlaneDistance] = {
+    val found = rank match {
+      case distance: Distance => Some(PlaneDistance(distance.spans, isSquared = false))
+      case Hypot(x, y) =>
+        for (a <- span(x); b <- span(y)) yield PlaneDistance(Seq(a, b), isSquared = false)
+      case Sqrt(sum) => squares(sum).map(PlaneDistance(_, isSquared = false))
+      case sum => squares(sum).map(PlaneDistance(_, isSquared = true))
+    }
+    found.flatMap { distance =>
+      val ofLeftFirst = distance.spans.flatMap { case (l, r) =>
+        if (isOf(l, sides.ofLeft) && isOf(r, sides.ofRight)) Some((l, r))
+        else if (isOf(l, sides.ofRight) && isOf(r, sides.ofLeft)) Some((r, l))
+        else None
+      }
+      if (ofLeftFirst.size == distance.spans.size) Some(distance.copy(spans = ofLeftFirst))
+      else None
+    }
+  }
+
+  private def isOf(span: Span, side: Expression => Boolean): Boolean =
+    side(span.low) && side(span.high) && Seq(span.low, span.high).forall(Safety.cannotFail)
+
+  private def squares(e: Expression): Option[Seq[(Span, Span)]] = e match {
+    case Add(l, r, _) if isMeasured(e) => for (x <- squares(l); y <- squares(r)) yield x ++ y
+    case Multiply(x, y, _) if isMeasured(e) && x == y => span(x).map(Seq(_))
+    case Pow(x, exponent)
+        if exponent.foldable && Try(exponent.eval()).toOption.contains(2.0) =>
+      span(x).map(Seq(_))
+    case Cast(child, DoubleType, _, _) if isNumber(child.dataType) => squares(child)
+    case _ => None
+  }
+
+  private def span(difference: Expression): Option[(Span, Span)] = difference match {
+    case Subtract(l, r, _) if isMeasured(difference) => Some((point(l), point(r)))
+    case Cast(child, DoubleType, _, _) if isNumber(child.dataType) => span(child)
+    case _ => None
+  }
+
+  private def point(value: Expression): Span = {
+    val number = if (value.dataType == DoubleType) value else Cast(value, DoubleType)
+    Span(number, number)
+  }
+
+  private def isMeasured(e: Expression): Boolean = isNumber(e.dataType) && Safety.neverWraps(e)
+
+  private def isNumber(t: DataType): Boolean = t match {
+    case DoubleType | FloatType | ByteType | ShortType | IntegerType | LongType => true
+    case _ => false
+  }
+}

@@ -1,0 +1,64 @@
+package thetajoin.kit
+
+import java.lang.ref.SoftReference
+
+import thetajoin.condition.PairTest
+
+/**
+ * The values of build rows, by position, for a test of pairs. What the test prepares of them is kept for all tasks of a JVM, as long as there
+ * is memory.
+ *
+ * @param isLeft whether they are the left values of the test
+ */
+final class PairValues(
+    private[kit] val test: PairTest,
+    private[kit] val isLeft: Boolean,
+    values: Array[Array[Byte]]
+) extends Serializable {
+  @transient @volatile private var kept: SoftReference[Array[AnyRef]] = _
+
+  def bytes: Long = values.iterator.map(v => 24L + v.length).sum
+
+  /** Of all values, as far as they are prepared. */
+  private[kit] def prepared: Array[AnyRef] = {
+    val known = kept
+    val current = if (known == null) null else known.get
+    if (current != null) current
+    else {
+      val fresh = new Array[AnyRef](values.length)
+      kept = new SoftReference(fresh)
+      fresh
+    }
+  }
+
+  private[kit] def prepare(position: Int): AnyRef = test.prepare(values(position), isReused = true)
+}
+
+/** Tests probe values one by one against build values. For one task. */
+final class PairTester(build: PairValues) {
+  private val test = build.test
+  private var probe: Array[Byte] = _
+
+  /** What is prepared of the probe value, once it is needed. */
+  private var preparedProbe: AnyRef = _
+  private var isPrepared = false
+
+  def start(value: Array[Byte]): Unit = {
+    probe = value
+    isPrepared = false
+  }
+
+  def holds(position: Int): Boolean = {
+    if (!isPrepared) {
+      preparedProbe = test.prepare(probe, isReused = false)
+      isPrepared = true
+    }
+    val all = build.prepared
+    var other = all(position)
+    if (other == null) {
+      other = build.prepare(position)
+      all(position) = other
+    }
+    if (build.isLeft) test.holds(other, preparedProbe) else test.holds(preparedProbe, other)
+  }
+}

@@ -1,0 +1,171 @@
+package thetajoin.spatial
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+
+import org.locationtech.jts.operation.relateng.{RelatePredicate, TopologyPredicate}
+
+import thetajoin.condition.Operator
+
+/**
+ * How two geometries may be related, as by OGC's simple features (DE-9IM). An empty geometry has no relation to any.
+ *
+ * @param predicate how JTS names it
+ * @param meaning a sentence for users
+ */
+sealed abstract class Relation(
+    val name: String,
+    private val predicate: () => TopologyPredicate,
+    val meaning: String
+) extends Serializable {
+
+  /** The same relation of the right geometry to the left one. */
+  def swapped: Relation = this
+
+  /** What must be true of the bounding boxes of related geometries. */
+  private[spatial] def boxes: Seq[Relation.EndsCompared] = Relation.Meeting
+
+  /** Whether a point that is the right geometry is so related to polygons on the left. */
+  protected def ofPointIn(location: Int): Boolean = false
+
+  /** Whether a point is so related to itself. */
+  protected def ofPointToItself: Boolean = true
+
+  private[spatial] final def holds(left: Shape, right: Shape): Boolean = {
+    val boxesMeet = left.minX <= right.maxX && left.maxX >= right.minX &&
+      left.minY <= right.maxY && left.maxY >= right.minY
+    if (!boxesMeet) false
+    else if (left.isPoint && right.isPoint) ofPointToItself
+    else if (left.isArea && right.isPoint) ofPointIn(left.locate(right))
+    else if (left.isPoint && right.isArea) swapped.ofPointIn(right.locate(left))
+    else if (right.isReused && !left.isReused) right.relate(left, swapped.predicate())
+    else left.relate(right, predicate())
+  }
+}
+
+object Relation {
+  import Area.{Inside, OnEdge, Outside}
+
+  /** An end of the left box, and how it compares with one of the right box. */
+  private[spatial] type EndsCompared = (BoxEnd, Operator, BoxEnd)
+
+  private val Meeting: Seq[EndsCompared] = Seq(
+    (BoxEnd.MinX, Operator.LessOrEqual, BoxEnd.MaxX),
+    (BoxEnd.MaxX, Operator.GreaterOrEqual, BoxEnd.MinX),
+    (BoxEnd.MinY, Operator.LessOrEqual, BoxEnd.MaxY),
+    (BoxEnd.MaxY, Operator.GreaterOrEqual, BoxEnd.MinY)
+  )
+
+  private val LeftAround: Seq[EndsCompared] = Seq(
+    (BoxEnd.MinX, Operator.LessOrEqual, BoxEnd.MinX),
+    (BoxEnd.MaxX, Operator.GreaterOrEqual, BoxEnd.MaxX),
+    (BoxEnd.MinY, Operator.LessOrEqual, BoxEnd.MinY),
+    (BoxEnd.MaxY, Operator.GreaterOrEqual, BoxEnd.MaxY)
+  )
+
+  private val RightAround: Seq[EndsCompared] =
+    LeftAround.map { case (left, operator, right) => (left, operator.flipped, right) }
+
+  case object Contains extends Relation(
+        "st_contains",
+        () => RelatePredicate.contains(),
+        "Whether the first geometry has all points of the second, and inner points in common with it."
+      ) {
+    override def swapped: Relation = Within
+    override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
+    override protected def ofPointIn(location: Int): Boolean = location == Inside
+  }
+
+  case object Within extends Relation(
+        "st_within",
+        () => RelatePredicate.within(),
+        "Whether the second geometry has all points of the first, and inner points in common with it."
+      ) {
+    override def swapped: Relation = Contains
+    override private[spatial] def boxes: Seq[EndsCompared] = RightAround
+  }
+
+  case object Covers extends Relation(
+        "st_covers",
+        () => RelatePredicate.covers(),
+        "Whether the first geometry has all points of the second."
+      ) {
+    override def swapped: Relation = CoveredBy
+    override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
+    override protected def ofPointIn(location: Int): Boolean = location != Outside
+  }
+
+  case object CoveredBy extends Relation(
+        "st_coveredby",
+        () => RelatePredicate.coveredBy(),
+        "Whether the second geometry has all points of the first."
+      ) {
+    override def swapped: Relation = Covers
+    override private[spatial] def boxes: Seq[EndsCompared] = RightAround
+  }
+
+  case object Intersects extends Relation(
+        "st_intersects",
+        () => RelatePredicate.intersects(),
+        "Whether two geometries have a point in common."
+      ) {
+    override protected def ofPointIn(location: Int): Boolean = location != Outside
+  }
+
+  case object Touches extends Relation(
+        "st_touches",
+        () => RelatePredicate.touches(),
+        "Whether two geometries have points in common, none of them an inner point of both."
+      ) {
+    override protected def ofPointIn(location: Int): Boolean = location == OnEdge
+    override protected def ofPointToItself: Boolean = false
+  }
+
+  case object Crosses extends Relation(
+        "st_crosses",
+        () => RelatePredicate.crosses(),
+        "Whether two geometries have some inner points in common, of fewer dimensions than one of them."
+      ) {
+    override protected def ofPointToItself: Boolean = false
+  }
+
+  case object Overlaps extends Relation(
+        "st_overlaps",
+        () => RelatePredicate.overlaps(),
+        "Whether two geometries of one dimension have some inner points in common, but not all, of that dimension."
+      ) {
+    override protected def ofPointToItself: Boolean = false
+  }
+
+  case object Equals extends Relation(
+        "st_equals",
+        () => RelatePredicate.equalsTopo(),
+        "Whether two geometries have the same points."
+      ) {
+    override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
+  }
+
+  val all: Seq[Relation] = Seq(
+    Contains,
+    Within,
+    Covers,
+    CoveredBy,
+    Intersects,
+    Touches,
+    Crosses,
+    Overlaps,
+    Equals
+  )
+
+  private[spatial] def of(name: String): Relation = all.find(_.name == name).get
+
+  /** The comparisons of the boxes of two values. */
+  private[spatial] def implied(
+      relation: Relation,
+      left: Expression,
+      right: Expression,
+      isTry: Boolean
+  ): Seq[(Expression, Operator, Expression)] =
+    relation.boxes.map { case (leftEnd, operator, rightEnd) =>
+      (StBoxEnd.of(left, leftEnd, isTry), operator, StBoxEnd.of(right, rightEnd, isTry))
+    }
+}
