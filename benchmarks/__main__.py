@@ -154,7 +154,7 @@ def _measure_query(
 ) -> Result:
     """Warm each engine up on a query, then run it on all of them in rounds."""
     result = Result(query)
-    engines = [engine for engine in engines if query.off or engine != OFF]
+    engines = [engine for engine in engines if query.asks(engine)]
     processes: dict[str, dict[str, Callable[[], Outcome]]] = {}
     for engine in engines:
         run = partial(workers[MODULES[engine]].measure, query=query, limit=settings.limit)

@@ -20,7 +20,8 @@ class Polygons(Parquet):
     """Stars of `corners` corners at random places of a square, as the column `shape`.
 
     The number of corners is between both, as often below their geometric mean as above it. Each
-    star has about the area of a circle of this radius. `w` is the row number.
+    star has about the area of a circle of this radius. `columns` are the names of the shape and of
+    the row number.
     """
 
     columns: str = field(default="shape, w")
@@ -34,7 +35,8 @@ class Polygons(Parquet):
             return
         FILES.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(".unfinished")
-        schema = pa.schema([("shape", pa.binary()), ("w", pa.int64())])
+        shape, number = self.columns.split(", ")
+        schema = pa.schema([(shape, pa.binary()), (number, pa.int64())])
         generator = np.random.default_rng(self.rows)
         with pq.ParquetWriter(unfinished, schema) as writer:
             for start in range(0, self.rows, _BATCH):

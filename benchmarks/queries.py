@@ -43,8 +43,8 @@ class Query(ABC):
 
     `target` is the seconds that Spark with thetajoin may take (None: no limit). It is to be faster
     than the engines `ahead_of`, and no slower than on the query `no_slower_than`. `off` is False
-    where Spark alone is not asked, as it could only run into the time limit. `joins` is how many
-    joins Spark with thetajoin makes of the join.
+    where Spark alone is not asked, as it could only run into the time limit. `peers` are those that
+    have such a join (None: all). `joins` is how many joins Spark with thetajoin makes of the join.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Query(ABC):
     ahead_of: tuple[str, ...] = ()
     no_slower_than: str | None = None
     off: bool = True
+    peers: tuple[str, ...] | None = None
     joins: int = 1
 
     @property
@@ -78,6 +79,12 @@ class Query(ABC):
     def join_scan(self) -> str | None:
         """A query that reads the join's columns and joins nothing, where that is to be measured."""
         return None
+
+    def asks(self, engine: str) -> bool:
+        """Whether the engine is asked at all."""
+        if engine in (OFF, ON):
+            return self.off or engine == ON
+        return self.peers is None or engine in self.peers
 
     @property
     def tables(self) -> tuple[Table, ...]:

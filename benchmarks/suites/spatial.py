@@ -1,4 +1,4 @@
-"""Joins in two dimensions: points in boxes, boxes that overlap, points near each other.
+"""Joins in two dimensions: points in boxes and polygons, boxes that overlap, points near each other.
 
 Coordinates are doubles of a square that is a thousand wide. The answer is the row count and the
 sums of a whole number of each side.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from benchmarks.polygons import Polygons
 from benchmarks.queries import Suite, shapes_of
 from benchmarks.suites.range import Condition, RangeQuery, random
 from benchmarks.tables import Parquet, short
@@ -96,6 +97,26 @@ _NEIGHBOURS = SpatialQuery(
     condition=_NEAR,
     spatial="ST_DWithin(ST_Point(x, y), ST_Point(cx, cy), 4.0)",
 )
+# A point is in two polygons on average, of 10 to 1,000 corners.
+_AREAS = Polygons("spatial_areas_5k", 5_000, radius=11.3)
+# Small ones, of which few corners are looked at.
+_BLOCKS = Polygons("spatial_blocks_200k", 200_000, radius=1.3, corners=(5, 20))
+
+
+def _in_polygons(name: str, left: Parquet, right: Polygons, **case: object) -> SpatialQuery:
+    return SpatialQuery(
+        name=name,
+        left=left,
+        right=right,
+        condition=Condition(("st_contains(shape, st_point(x, y))",), ("x", "y"), ()),
+        spatial="ST_Contains(ST_GeomFromWKB(shape), ST_Point(x, y))",
+        off=False,
+        peers=("SedonaDB",),
+        **case,  # type: ignore[arg-type]
+    )
+
+
+_IN_AREAS = _in_polygons("in_areas", _SITES_1M, _AREAS)
 _QUERIES = (
     _POINTS,
     _in_boxes("in_boxes_large", _SITES_20M),
@@ -109,14 +130,28 @@ _QUERIES = (
         spatial=f"ST_Intersects(ST_MakeEnvelope(lx1, ly1, lx2, ly2), {_RIGHT_BOX})",
     ),
     _NEIGHBOURS,
+    _IN_AREAS,
+    _in_polygons("in_areas_left", _SITES_1M, _AREAS, join_type="LEFT"),
+    _in_polygons("in_blocks", _SITES_1M, _BLOCKS),
+    _in_polygons("in_blocks_large", _SITES_20M, _BLOCKS),
+    SpatialQuery(
+        name="areas_meet",
+        left=Polygons("spatial_parks_20k", 20_000, columns="park, v", radius=4.0),
+        right=_AREAS,
+        condition=Condition(("st_intersects(shape, park)",), (), ()),
+        spatial="ST_Intersects(ST_GeomFromWKB(shape), ST_GeomFromWKB(park))",
+        off=False,
+        peers=("SedonaDB",),
+    ),
     *shapes_of(_POINTS),
     *shapes_of(_NEIGHBOURS),
+    *shapes_of(_IN_AREAS),
 )
 
 SUITE = Suite(
     name="spatial",
     title="Joins in two dimensions",
-    data="All engines read the same Parquet files, which DuckDB wrote and of which none is sorted.",
+    data="All engines read the same Parquet files, none of which is sorted.",
     answer="the row count and the sums of a column of each side",
     queries=_QUERIES,
     peers=("DuckDB", "ClickHouse", "Polars", "SedonaDB"),

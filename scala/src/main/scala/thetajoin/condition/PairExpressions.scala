@@ -40,6 +40,13 @@ trait PairTest extends Serializable {
    */
   def prepare(value: Array[Byte], isReused: Boolean): AnyRef
 
+  /**
+   * Whether the condition is true of a value that is not prepared and one that is: 1 if it is, 0 if not, and -1 if that can't be told, or not any quicker.
+   *
+   * @param isLeft whether the first is the left value
+   */
+  def quick(value: Array[Byte], other: AnyRef, isLeft: Boolean): Int = -1
+
   /** Whether the condition is true. It may raise the error that the condition raises. */
   def holds(left: AnyRef, right: AnyRef): Boolean
 

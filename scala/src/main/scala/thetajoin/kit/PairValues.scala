@@ -13,11 +13,11 @@ import thetajoin.condition.PairTest
 final class PairValues(
     private[kit] val test: PairTest,
     private[kit] val isLeft: Boolean,
-    values: Array[Array[Byte]]
+    private[kit] val values: Array[Array[Byte]]
 ) extends Serializable {
   @transient @volatile private var kept: SoftReference[Array[AnyRef]] = _
 
-  def bytes: Long = values.iterator.map(v => 24L + v.length).sum
+  val bytes: Long = values.foldLeft(0L)((sum, value) => sum + 24L + value.length)
 
   /** Of all values, as far as they are prepared. */
   private[kit] def prepared: Array[AnyRef] = {
@@ -53,6 +53,11 @@ final class PairTester(build: PairValues) {
       preparedProbe = test.prepare(probe, isReused = false)
       isPrepared = true
     }
+    val quick = test.quick(build.values(position), preparedProbe, build.isLeft)
+    if (quick >= 0) quick > 0 else holdsPrepared(position)
+  }
+
+  private def holdsPrepared(position: Int): Boolean = {
     val all = build.prepared
     var other = all(position)
     if (other == null) {

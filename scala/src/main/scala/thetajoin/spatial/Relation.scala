@@ -35,15 +35,31 @@ sealed abstract class Relation(
       left.minY <= right.maxY && left.maxY >= right.minY
     if (!boxesMeet) false
     else if (left.isPoint && right.isPoint) ofPointToItself
-    else if (left.isArea && right.isPoint) ofPointIn(left.locate(right))
-    else if (left.isPoint && right.isArea) swapped.ofPointIn(right.locate(left))
-    else if (right.isReused && !left.isReused) right.relate(left, swapped.predicate())
-    else left.relate(right, predicate())
+    else if (left.isArea && right.isPoint) ofPointIn(left.edges.locate(right.minX, right.minY))
+    else if (left.isPoint && right.isArea)
+      swapped.ofPointIn(right.edges.locate(left.minX, left.minY))
+    else if (left.hasEdges && right.hasEdges) ofEdges(left, right)
+    else byJts(left, right)
   }
+
+  /** See [[RelationTest.quick]]. The box of the value meets the point. */
+  private[spatial] final def ofPoint(value: Array[Byte], point: Shape, isLeft: Boolean): Int = {
+    val location = Edges.locate(value, point.minX, point.minY)
+    if (location < 0) -1
+    else if ((if (isLeft) this else swapped).ofPointIn(location)) 1
+    else 0
+  }
+
+  /** Of lines and areas whose boxes meet. Where no edges do, each path of one is inside of the other as a whole, or outside. */
+  protected def ofEdges(left: Shape, right: Shape): Boolean = byJts(left, right)
+
+  protected final def byJts(left: Shape, right: Shape): Boolean =
+    if (right.isReused && !left.isReused) right.relate(left, swapped.predicate())
+    else left.relate(right, predicate())
 }
 
 object Relation {
-  import Area.{Inside, OnEdge, Outside}
+  import Edges.{Inside, OnEdge, Outside}
 
   /** An end of the left box, and how it compares with one of the right box. */
   private[spatial] type EndsCompared = (BoxEnd, Operator, BoxEnd)
@@ -65,6 +81,17 @@ object Relation {
   private val RightAround: Seq[EndsCompared] =
     LeftAround.map { case (left, operator, right) => (left, operator.flipped, right) }
 
+  /** Whether a path of one begins in the other, which may be an area. */
+  private def startsIn(paths: Shape, other: Shape): Boolean =
+    other.isArea && paths.edges.startIn(other.edges, all = false)
+
+  /** Whether the first has all of the second; None if that depends on edges that meet. */
+  private def areAround(outer: Shape, inner: Shape): Option[Boolean] =
+    if (!outer.isArea) None
+    else if (!inner.edges.startIn(outer.edges, all = true)) Some(false)
+    else if (outer.edges.meet(inner.edges)) None
+    else Some(!startsIn(outer, inner))
+
   case object Contains extends Relation(
         "st_contains",
         () => RelatePredicate.contains(),
@@ -73,6 +100,8 @@ object Relation {
     override def swapped: Relation = Within
     override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
     override protected def ofPointIn(location: Int): Boolean = location == Inside
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      areAround(left, right).getOrElse(byJts(left, right))
   }
 
   case object Within extends Relation(
@@ -82,6 +111,8 @@ object Relation {
       ) {
     override def swapped: Relation = Contains
     override private[spatial] def boxes: Seq[EndsCompared] = RightAround
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      areAround(right, left).getOrElse(byJts(left, right))
   }
 
   case object Covers extends Relation(
@@ -92,6 +123,8 @@ object Relation {
     override def swapped: Relation = CoveredBy
     override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
     override protected def ofPointIn(location: Int): Boolean = location != Outside
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      areAround(left, right).getOrElse(byJts(left, right))
   }
 
   case object CoveredBy extends Relation(
@@ -101,6 +134,8 @@ object Relation {
       ) {
     override def swapped: Relation = Covers
     override private[spatial] def boxes: Seq[EndsCompared] = RightAround
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      areAround(right, left).getOrElse(byJts(left, right))
   }
 
   case object Intersects extends Relation(
@@ -109,6 +144,8 @@ object Relation {
         "Whether two geometries have a point in common."
       ) {
     override protected def ofPointIn(location: Int): Boolean = location != Outside
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      startsIn(right, left) || startsIn(left, right) || left.edges.meet(right.edges)
   }
 
   case object Touches extends Relation(
@@ -117,6 +154,8 @@ object Relation {
         "Whether two geometries have points in common, none of them an inner point of both."
       ) {
     override protected def ofPointIn(location: Int): Boolean = location == OnEdge
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      left.edges.meet(right.edges) && byJts(left, right)
     override protected def ofPointToItself: Boolean = false
   }
 
@@ -142,6 +181,8 @@ object Relation {
         "Whether two geometries have the same points."
       ) {
     override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      left.edges.meet(right.edges) && byJts(left, right)
   }
 
   val all: Seq[Relation] = Seq(

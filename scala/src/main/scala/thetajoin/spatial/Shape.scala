@@ -25,19 +25,22 @@ private[spatial] final class Shape private (
 
   val isPoint: Boolean = extremes.kind == WkbReader.Point
 
-  /** Whether it is of polygons that are not flat in x or y. */
+  /** Whether it is of polygons. */
   val isArea: Boolean =
-    (extremes.kind == WkbReader.Polygon || extremes.kind == WkbReader.MultiPolygon) &&
-      maxX > minX && maxY > minY
+    extremes.kind == WkbReader.Polygon || extremes.kind == WkbReader.MultiPolygon
 
-  @volatile private var area: Area = _
+  /** Whether it is of lines, or an area. */
+  val hasEdges: Boolean =
+    isArea || extremes.kind == WkbReader.Line || extremes.kind == WkbReader.MultiLine
+
+  @volatile private var flat: Edges = _
   @volatile private var geometry: Geometry = _
   private var prepared: RelateNG = _
 
-  /** Where a point is, as by [[Area.locate]]. */
-  def locate(point: Shape): Int = {
-    if (area == null) area = Area(bytes)
-    area.locate(point.minX, point.minY)
+  /** Of lines and polygons. */
+  def edges: Edges = {
+    if (flat == null) flat = Edges(bytes, areRings = isArea)
+    flat
   }
 
   /** Whether this and the other geometry are so related. */

@@ -115,6 +115,11 @@ private[thetajoin] final case class RelationTest(name: String, isTry: Boolean) e
   override def prepare(value: Array[Byte], isReused: Boolean): AnyRef =
     StFunctions.read(value, isReused, name, isTry)
 
+  override def quick(value: Array[Byte], other: AnyRef, isLeft: Boolean): Int = other match {
+    case point: Shape if point.isPoint && !point.isEmpty => relation.ofPoint(value, point, isLeft)
+    case _ => -1
+  }
+
   override def holds(left: AnyRef, right: AnyRef): Boolean =
     left != null && right != null &&
       relation.holds(left.asInstanceOf[Shape], right.asInstanceOf[Shape])

@@ -31,6 +31,12 @@ private[spatial] abstract class WkbReader(bytes: Array[Byte]) {
   protected final def x(from: Int, i: Int): Double = coordinate(from + i * stride)
   protected final def y(from: Int, i: Int): Double = coordinate(from + i * stride + 8)
 
+  /** Whether positions are two numbers in the byte order of this machine. */
+  protected final def isUsual: Boolean = stride == 16 && !isReversed
+
+  protected final def isClosed(from: Int, count: Int): Boolean =
+    x(from, 0) == x(from, count - 1) && y(from, 0) == y(from, count - 1)
+
   /** Reads all of it, and returns its type as numbered by OGC: one of 1 to 7. */
   final def read(): Int = geometry(0)
 

@@ -62,6 +62,17 @@ trait Geometries {
     else factory.toGeometry(new Envelope(x.toDouble, x + 2.0, y.toDouble, y + 1.0))
   }
 
+  /** Of no height, or of no area at all. */
+  private val flat: Gen[Geometry] = for {
+    corners <- Gen.choose(2, 4)
+    y <- Gen.choose(0, 6)
+    slope <- Gen.choose(0, 1)
+    xs <- Gen.listOfN(corners, Gen.choose(0, 6))
+  } yield {
+    val ring = (xs :+ xs.head).map(x => new Coordinate(x, y + slope * x))
+    factory.createPolygon(if (ring.size < 4) (ring :+ ring.head).toArray else ring.toArray)
+  }
+
   protected val multiPolygon: Gen[Geometry] = Gen.zip(polygon, polygon).map { case (a, b) =>
     val apart = b.copy()
     apart.apply((c: Coordinate) => c.setX(c.x + 9))
@@ -74,6 +85,7 @@ trait Geometries {
     3 -> line,
     5 -> polygon,
     1 -> multiPolygon,
+    1 -> flat,
     1 -> Gen.listOfN(3, point).map(ps =>
       factory.createMultiPoint(ps.map(_.asInstanceOf[Point]).toArray)
     ),

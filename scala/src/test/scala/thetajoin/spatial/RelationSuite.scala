@@ -52,7 +52,7 @@ class RelationSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Geome
         Array(a, b).map(_.asInstanceOf[org.locationtech.jts.geom.Polygon])
       )
       for (area <- Seq(a, crossing)) {
-        val found = Area(wkb(area))
+        val found = Edges(wkb(area), areRings = true)
         val expected = new IndexedPointInAreaLocator(area)
         val corners = area.getCoordinates.take(50).toSeq
         val between = corners.zip(corners.drop(1)).map { case (p, q) =>
@@ -61,18 +61,18 @@ class RelationSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Geome
         val grid = for (x <- 0 to 6; y <- 0 to 6) yield new Coordinate(x, y)
         for (p <- corners ++ between ++ grid) {
           val location = expected.locate(p) match {
-            case Location.INTERIOR => Area.Inside
-            case Location.BOUNDARY => Area.OnEdge
-            case _ => Area.Outside
+            case Location.INTERIOR => Edges.Inside
+            case Location.BOUNDARY => Edges.OnEdge
+            case _ => Edges.Outside
           }
           assert(found.locate(p.x, p.y) == location, s"$p in $area")
         }
       }
     }
     val open = bytes(LITTLE_ENDIAN, 1.toByte, 3, 1, 3, 0.0, 0.0, 4.0, 0.0, 0.0, 4.0)
-    assert(Area(open).locate(1, 1) == Area.Inside)
-    assert(Area(open).locate(0, 2) == Area.OnEdge)
-    assert(Area(open).locate(3, 3) == Area.Outside)
+    assert(Edges(open, areRings = true).locate(1, 1) == Edges.Inside)
+    assert(Edges(open, areRings = true).locate(0, 2) == Edges.OnEdge)
+    assert(Edges(open, areRings = true).locate(3, 3) == Edges.Outside)
   }
 
   test("distances are those of JTS, and none is shorter than that of the boxes") {
