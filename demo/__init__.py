@@ -1,1 +1,1 @@
-"""Questions about flights, weather, addresses and places, with thetajoin off and on: `python -m demo`."""
+"""Questions about flights, addresses and places, with thetajoin off and on: `python -m demo`."""

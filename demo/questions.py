@@ -30,11 +30,7 @@ NEAREST_CITY = Question(
     "Which large city is the nearest to each airport, in degrees?",
     """
     SELECT airport, lon, lat, city, city_lon, city_lat
-    FROM (
-      SELECT *, row_number() OVER (
-        PARTITION BY airport ORDER BY hypot(lon - city_lon, lat - city_lat)) AS place
-      FROM airports JOIN cities)
-    WHERE place = 1
+    FROM airports JOIN cities EXACT NEAREST 1 BY DISTANCE hypot(lon - city_lon, lat - city_lat)
     """,
 )
 QUESTIONS = (
@@ -65,7 +61,7 @@ QUESTIONS = (
     Question(
         "in the air together",
         "inner",
-        "interval",
+        "boxes",
         "Which flights from the same airport were in the air at the same time in July, and for how "
         "long?",
         """

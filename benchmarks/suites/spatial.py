@@ -1,4 +1,4 @@
-"""Joins in two dimensions: points in boxes and polygons, boxes that overlap, points near each other.
+"""Joins in two dimensions: points in boxes and polygons, boxes that overlap, what is near.
 
 Coordinates are doubles of a square that is a thousand wide. The answer is the row count and the
 sums of a whole number of each side.
@@ -18,14 +18,24 @@ _SIDE = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class SpatialQuery(RangeQuery):
-    """`spatial` is the condition in the words of engines that join geometries."""
+    """`spatial` is the condition in the words of engines that join geometries.
+
+    With `nearest`, the condition is a distance, and each left row is joined with so many right
+    ones.
+    """
 
     spatial: str
+    nearest: int | None = None
 
     def select(self, columns: str, engine: str) -> str:
         """The join."""
         if engine != "SedonaDB":
-            return super().select(columns, engine)
+            if self.nearest is None:
+                return super().select(columns, engine)
+            return (
+                f"SELECT {columns} FROM {self.left.name} JOIN {self.right.name} "
+                f"EXACT NEAREST {self.nearest} BY DISTANCE {self.condition}"
+            )
         condition = replace(self.condition, conjuncts=(self.spatial,))
         return RangeQuery.select(replace(self, condition=condition), columns, engine)
 
@@ -116,6 +126,20 @@ def _in_polygons(name: str, left: Parquet, right: Polygons, **case: object) -> S
     )
 
 
+def _nearest(name: str, condition: str) -> SpatialQuery:
+    return SpatialQuery(
+        name=name,
+        left=_SITES_500K,
+        right=_CENTERS,
+        condition=Condition((condition,), ("x", "y"), ("cx", "cy")),
+        spatial="ST_KNN(ST_Point(x, y), ST_Point(cx, cy), 3, false)",
+        nearest=3,
+        off=False,
+        peers=("SedonaDB",),
+    )
+
+
+_NEAREST = _nearest("nearest_3", "hypot(x - cx, y - cy)")
 _IN_AREAS = _in_polygons("in_areas", _SITES_1M, _AREAS)
 _QUERIES = (
     _POINTS,
@@ -143,6 +167,8 @@ _QUERIES = (
         off=False,
         peers=("SedonaDB",),
     ),
+    _NEAREST,
+    _nearest("nearest_3_points", "st_distance(st_point(x, y), st_point(cx, cy))"),
     *shapes_of(_POINTS),
     *shapes_of(_NEIGHBOURS),
     *shapes_of(_IN_AREAS),

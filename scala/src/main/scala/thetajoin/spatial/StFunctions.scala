@@ -50,17 +50,14 @@ sealed abstract class OfGeometries extends BinaryExpression {
     )
     val boxed = ctx.freshName("boxed")
     val box = if (dataType == BooleanType) "Boolean" else "Double"
+    val setNull = if (nullable) s"if ($boxed == null) ${ev.isNull} = true; else " else ""
     nullSafeCodeGen(
       ctx,
       ev,
       (left, right) =>
         s"""
            |Object $boxed = $evaluation.of($left, $right);
-           |if ($boxed == null) {
-           |  ${ev.isNull} = true;
-           |} else {
-           |  ${ev.value} = ($box) $boxed;
-           |}""".stripMargin
+           |$setNull${ev.value} = ($box) $boxed;""".stripMargin
     )
   }
 }

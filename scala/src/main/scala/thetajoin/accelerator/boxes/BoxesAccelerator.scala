@@ -130,17 +130,24 @@ object BoxesAccelerator extends Accelerator {
     )
   }
 
-  /** The condition that the index tests by itself: no conjunct that stands before it may be what keeps it from failing. */
+  /**
+   * The condition that the index tests by itself: no conjunct that stands before it may be what keeps it from failing. That values of
+   * a pair differ is none.
+   */
   private def tested(
       request: JoinRequest,
       bounds: Seq[Bound],
       exact: Seq[Expression]
   ): Option[PairTested] = {
-    val sources = request.paired.map(_.source)
-    sources.zipWithIndex.collectFirst {
+    val paired = request.paired
+    def isGuarded(at: Int) = paired.take(at).exists {
+      case _: Unequal => false
+      case conjunct => !exact.contains(conjunct.source)
+    }
+    paired.map(_.source).zipWithIndex.collectFirst {
       case (t: PairTested, i)
           if bounds.exists(_.source == t) && Seq(t.left, t.right).forall(Safety.cannotFail) &&
-            (t.test.cannotFail || sources.take(i).forall(exact.contains)) =>
+            (t.test.cannotFail || !isGuarded(i)) =>
         t
     }
   }
