@@ -67,10 +67,13 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     case Pow(child, Constant(0.5)) => withinSquare(child, reach)
     case Hypot(x, y) => nearZero(x, reach) ++ nearZero(y, reach)
     case distance: Distance =>
+      // Its arithmetic rounds in parts of all coordinates, also of the far ends of edges.
+      val rounded = distance.sizes.map(size => Term(size, -LeastWeight))
       for {
         (left, right) <- distance.spans
         (low, high) <- Seq(left.low -> right.high, right.low -> left.high)
-        comparison <- isolated(Seq(Term(low, 1.0), Term(high, -1.0)) ++ scaled(reach, -1))
+        terms = Seq(Term(low, 1.0), Term(high, -1.0)) ++ rounded ++ scaled(reach, -1)
+        comparison <- isolated(terms)
       } yield comparison
     case Add(x, y, _) if isMeasured(length) && Seq(x, y).forall(isLength) =>
       within(x, reach) ++ within(y, reach)
@@ -145,7 +148,9 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
   private def isolated(terms: Seq[Term]): Option[Comparison] = {
     val (ofRight, others) = terms.partition(t => sides.ofRight(t.value))
     val (ofLeft, constant) = others.partition(t => sides.ofLeft(t.value))
-    if (ofLeft.isEmpty || ofRight.isEmpty || !terms.forall(t => isPrecise(t.weight))) None
+    val isSplit = ofLeft.nonEmpty && ofRight.nonEmpty &&
+      constant.forall(_.value.references.isEmpty)
+    if (!isSplit || !terms.forall(t => isPrecise(t.weight))) None
     else {
       def compared(left: Expression, operator: Operator, right: Expression) =
         Comparison(source, left, operator, right, exact = false)

@@ -15,6 +15,9 @@ trait Distance extends Expression {
 
   /** The boxes around both in each dimension: that of the left child, then that of the right one. */
   def spans: Seq[(Span, Span)]
+
+  /** Of each child a number that no coordinate is above, whatever its sign. */
+  def sizes: Seq[Expression]
 }
 
 /** The least and the greatest value in a dimension, floating-point numbers which are the same for a point; NaN where there is no distance. */

@@ -5,6 +5,7 @@ import java.util.regex.Pattern
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -33,6 +34,7 @@ object Safety {
     case _: Sqrt | _: OutwardSum | _: NeverFails => true
     case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate =>
       true
+    case i: StaticInvoke => i.functionName == "stGeomAsBinary"
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
     case _: StartsWith | _: EndsWith | _: Contains => true
     case _: CreateArray | _: MapKeys | _: MapValues | _: Size | _: ArrayContains => true

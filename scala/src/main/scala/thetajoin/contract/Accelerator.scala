@@ -52,12 +52,14 @@ trait Accelerator {
  * @param buildSide the side that would be indexed
  * @param need what the result needs of a probe row's matches
  * @param ask how other accelerators would serve a part of the condition
+ * @param isPart whether the shape has a part of the condition only: what else there is may keep it from an error
  */
 final case class JoinRequest(
     shape: JoinShape,
     buildSide: BuildSide,
     need: Need,
-    ask: Ask
+    ask: Ask,
+    isPart: Boolean = false
 ) {
 
   /** The conjuncts that read both sides. */

@@ -13,7 +13,8 @@ private[planner] final class AskEach(
     accelerators: Seq[Accelerator]
 ) extends Ask {
   override def apply(part: Seq[Conjunct]): Option[Offer] = {
-    val request = JoinRequest(shape.copy(conjuncts = part), buildSide, Need.All, this)
+    val request =
+      JoinRequest(shape.copy(conjuncts = part), buildSide, Need.All, this, isPart = true)
     val offers = accelerators.flatMap(_.offer(request).toOption).filter(_.served.nonEmpty)
     offers.minByOption(offer => JoinCost.ofAccelerators.ofPairs(offer.cost, estimate))
   }

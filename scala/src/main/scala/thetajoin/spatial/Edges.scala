@@ -168,16 +168,29 @@ private[spatial] object Edges {
     if (crossed < 0) OnEdge else if ((crossed & 1) == 1) Inside else Outside
 
   /**
-   * Where a point lies against a polygon that can be read, by its bytes as they are; -1 if it is none of one closed ring, of few edges, in the usual form.
+   * Where a point lies against a polygon, by its bytes as they are; -1 if they are none of one closed ring, of few edges, in the usual form.
    */
   def locate(polygon: Array[Byte], x: Double, y: Double): Int = {
     val last = polygon.length - PositionSize
     val isPlain = last > FirstOfOnlyRing && last <= FirstOfOnlyRing + ManyEdges * PositionSize &&
       polygon(0) == WkbReader.Native && int(polygon, 1) == WkbReader.Polygon &&
-      int(polygon, 5) == 1 && FirstOfOnlyRing + int(polygon, 9) * PositionSize == polygon.length &&
+      int(polygon, 5) == 1 && (last - FirstOfOnlyRing) % PositionSize == 0 &&
+      int(polygon, 9) == 1 + (last - FirstOfOnlyRing) / PositionSize &&
       xAt(polygon, FirstOfOnlyRing) == xAt(polygon, last) &&
-      yAt(polygon, FirstOfOnlyRing) == yAt(polygon, last)
+      yAt(polygon, FirstOfOnlyRing) == yAt(polygon, last) && areFinite(polygon, last)
     if (isPlain) location(crossings(polygon, FirstOfOnlyRing, last, x, y)) else -1
+  }
+
+  private def areFinite(bytes: Array[Byte], last: Int): Boolean = {
+    // A number less itself is zero if it is finite, else NaN.
+    var zero = 0.0
+    var at = FirstOfOnlyRing
+    while (at <= last) {
+      val (x, y) = (xAt(bytes, at), yAt(bytes, at))
+      zero += (x - x) + (y - y)
+      at += PositionSize
+    }
+    zero == 0.0
   }
 
   private def int(bytes: Array[Byte], at: Int): Int =

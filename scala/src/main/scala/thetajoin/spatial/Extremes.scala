@@ -31,36 +31,29 @@ private[spatial] final class Extremes(bytes: Array[Byte]) extends WkbReader(byte
   }
 }
 
-/** One of the ends of a geometry's bounding box. */
-sealed abstract class BoxEnd(val name: String, val isX: Boolean, val isLeast: Boolean)
-    extends Serializable {
+/** A number of a geometry's bounding box: one of its ends, or how far it is from the origin in x or y. */
+sealed abstract class BoxEnd(val name: String) extends Serializable {
+  protected def of(extremes: Extremes): Double
+  protected def ofFinite(x: Double, y: Double): Double
+
+  /** Of the box of all that there is. */
+  protected def ofAll: Double
 
   /**
-   * The end of a geometry: NaN if it is empty. Where the geometry can't be read, the box is infinite, so that it meets all others, or else
+   * The number of a geometry: NaN if it is empty. Where the geometry can't be read, the box is infinite, so that it meets all others, or else
    * empty.
    */
   final def of(bytes: Array[Byte], isInfiniteIfUnreadable: Boolean): Double =
     if (isPlainPoint(bytes)) ofPoint(number(bytes, 5), number(bytes, 13), isInfiniteIfUnreadable)
     else
-      try {
-        val extremes = new Extremes(bytes)
-        if (isX) { if (isLeast) extremes.minX else extremes.maxX }
-        else if (isLeast) extremes.minY
-        else extremes.maxY
-      } catch {
-        case _: UnreadableWkb => unreadable(isInfiniteIfUnreadable)
-      }
+      try of(new Extremes(bytes))
+      catch { case _: UnreadableWkb => if (isInfiniteIfUnreadable) ofAll else Double.NaN }
 
   /** The same of a point. */
   final def ofPoint(x: Double, y: Double, isInfiniteIfUnreadable: Boolean): Double =
-    if (java.lang.Double.isFinite(x) && java.lang.Double.isFinite(y)) { if (isX) x else y }
-    else if (x.isNaN && y.isNaN) Double.NaN
-    else unreadable(isInfiniteIfUnreadable)
-
-  private def unreadable(isInfinite: Boolean): Double =
-    if (!isInfinite) Double.NaN
-    else if (isLeast) Double.NegativeInfinity
-    else Double.PositiveInfinity
+    if (java.lang.Double.isFinite(x) && java.lang.Double.isFinite(y)) ofFinite(x, y)
+    else if (isInfiniteIfUnreadable && !(x.isNaN && y.isNaN)) ofAll
+    else Double.NaN
 
   /** Whether it is a point of two coordinates, in the byte order of this machine. */
   private def isPlainPoint(bytes: Array[Byte]): Boolean =
@@ -72,8 +65,33 @@ sealed abstract class BoxEnd(val name: String, val isX: Boolean, val isLeast: Bo
 }
 
 object BoxEnd {
-  case object MinX extends BoxEnd("min_x", isX = true, isLeast = true)
-  case object MinY extends BoxEnd("min_y", isX = false, isLeast = true)
-  case object MaxX extends BoxEnd("max_x", isX = true, isLeast = false)
-  case object MaxY extends BoxEnd("max_y", isX = false, isLeast = false)
+  case object MinX extends BoxEnd("min_x") {
+    override protected def of(extremes: Extremes): Double = extremes.minX
+    override protected def ofFinite(x: Double, y: Double): Double = x
+    override protected def ofAll: Double = Double.NegativeInfinity
+  }
+  case object MinY extends BoxEnd("min_y") {
+    override protected def of(extremes: Extremes): Double = extremes.minY
+    override protected def ofFinite(x: Double, y: Double): Double = y
+    override protected def ofAll: Double = Double.NegativeInfinity
+  }
+  case object MaxX extends BoxEnd("max_x") {
+    override protected def of(extremes: Extremes): Double = extremes.maxX
+    override protected def ofFinite(x: Double, y: Double): Double = x
+    override protected def ofAll: Double = Double.PositiveInfinity
+  }
+  case object MaxY extends BoxEnd("max_y") {
+    override protected def of(extremes: Extremes): Double = extremes.maxY
+    override protected def ofFinite(x: Double, y: Double): Double = y
+    override protected def ofAll: Double = Double.PositiveInfinity
+  }
+  case object Size extends BoxEnd("size") {
+    override protected def of(extremes: Extremes): Double = math.max(
+      ofFinite(extremes.minX, extremes.minY),
+      ofFinite(extremes.maxX, extremes.maxY)
+    )
+    override protected def ofFinite(x: Double, y: Double): Double =
+      math.max(math.abs(x), math.abs(y))
+    override protected def ofAll: Double = Double.PositiveInfinity
+  }
 }

@@ -1,7 +1,7 @@
 package thetajoin.spatial
 
 import org.locationtech.jts.geom.Geometry
-import org.locationtech.jts.io.WKBReader
+import org.locationtech.jts.io.{ParseException, WKBReader}
 import org.locationtech.jts.operation.distance.DistanceOp
 import org.locationtech.jts.operation.relateng.{RelateNG, TopologyPredicate}
 
@@ -59,7 +59,12 @@ private[spatial] final class Shape private (
     else DistanceOp.distance(parsed, other.parsed)
 
   private def parsed: Geometry = {
-    if (geometry == null) geometry = new WKBReader().read(bytes)
+    if (geometry == null)
+      try geometry = new WKBReader().read(bytes)
+      catch {
+        case e @ (_: ParseException | _: IllegalArgumentException) =>
+          throw new UnreadableWkb(e.getMessage, bytes)
+      }
     geometry
   }
 }

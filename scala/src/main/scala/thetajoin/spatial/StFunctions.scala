@@ -79,7 +79,11 @@ final class Evaluation(function: OfGeometries) {
       rightShape = StFunctions.read(rightBytes, isReused = false, function.name, function.isTry)
       right = rightBytes
     }
-    if (leftShape == null || rightShape == null) null else function.of(leftShape, rightShape)
+    if (leftShape == null || rightShape == null) null
+    else
+      StFunctions.readable[Any](function.name, function.isTry, ifNot = null) {
+        function.of(leftShape, rightShape)
+      }
   }
 }
 
@@ -118,8 +122,9 @@ private[thetajoin] final case class RelationTest(name: String, isTry: Boolean) e
   }
 
   override def holds(left: AnyRef, right: AnyRef): Boolean =
-    left != null && right != null &&
+    left != null && right != null && StFunctions.readable(name, isTry, ifNot = false) {
       relation.holds(left.asInstanceOf[Shape], right.asInstanceOf[Shape])
+    }
 }
 
 /** The shortest distance between two geometries, in the unit of their coordinates; null if one is empty. */
@@ -139,6 +144,8 @@ final case class StDistance(left: Expression, right: Expression, isTry: Boolean)
         Span(StBoxEnd.of(e, least, isTry), StBoxEnd.of(e, greatest, isTry))
       (span(left), span(right))
     }
+
+  override def sizes: Seq[Expression] = children.map(StBoxEnd.of(_, BoxEnd.Size, isTry))
 
   override protected def withNewChildrenInternal(left: Expression, right: Expression): StDistance =
     copy(left = left, right = right)
@@ -176,7 +183,7 @@ final case class PointEnd(left: Expression, right: Expression, end: BoxEnd, isTr
     with NeverFails {
   override def dataType: DataType = DoubleType
   override def nullIntolerant: Boolean = true
-  override def toString: String = (if (end.isX) left else right).toString
+  override def toString: String = s"${end.name}($left, $right)"
 
   override protected def nullSafeEval(x: Any, y: Any): Any =
     end.ofPoint(x.asInstanceOf[Double], y.asInstanceOf[Double], isInfiniteIfUnreadable = !isTry)
@@ -219,10 +226,14 @@ private[spatial] object StFunctions {
 
   /** Null if it can't be read and the function is a `try_` one. */
   def read(bytes: Array[Byte], isReused: Boolean, function: String, isTry: Boolean): Shape =
-    try Shape(bytes, isReused)
+    readable(function, isTry, ifNot = null: Shape)(Shape(bytes, isReused))
+
+  /** What is computed of geometries, if all of them can be read. */
+  def readable[A](function: String, isTry: Boolean, ifNot: A)(compute: => A): A =
+    try compute
     catch {
-      case _: UnreadableWkb if isTry => null
-      case e: UnreadableWkb => throw new InvalidGeometryException(function, e.why, bytes)
+      case _: UnreadableWkb if isTry => ifNot
+      case e: UnreadableWkb => throw new InvalidGeometryException(function, e.why, e.bytes)
     }
 
   def remedy(found: DataType): String = found.typeName.takeWhile(_ != '(') match {

@@ -6,8 +6,9 @@ import scala.util.control.NoStackTrace
 
 import org.apache.spark.unsafe.Platform
 
-/** Why bytes are not well-known binary. */
-private[spatial] final class UnreadableWkb(val why: String) extends RuntimeException(why)
+/** Why bytes are no geometry in well-known binary. */
+private[spatial] final class UnreadableWkb(val why: String, val bytes: Array[Byte])
+    extends RuntimeException(why)
     with NoStackTrace
 
 /**
@@ -131,7 +132,7 @@ private[spatial] abstract class WkbReader(bytes: Array[Byte]) {
   private def unsupported(number: Int): Nothing =
     unreadable(s"geometries of type $number are not supported")
 
-  private def unreadable(why: String): Nothing = throw new UnreadableWkb(why)
+  private def unreadable(why: String): Nothing = throw new UnreadableWkb(why, bytes)
 }
 
 private[spatial] object WkbReader {

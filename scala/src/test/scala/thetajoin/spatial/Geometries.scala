@@ -62,14 +62,15 @@ trait Geometries {
     else factory.toGeometry(new Envelope(x.toDouble, x + 2.0, y.toDouble, y + 1.0))
   }
 
-  /** Of no height, or of no area at all. */
+  /** Of no height, or of no area at all, but more than a point: JTS finds no edge of such a polygon. */
   private val flat: Gen[Geometry] = for {
     corners <- Gen.choose(2, 4)
     y <- Gen.choose(0, 6)
     slope <- Gen.choose(0, 1)
     xs <- Gen.listOfN(corners, Gen.choose(0, 6))
   } yield {
-    val ring = (xs :+ xs.head).map(x => new Coordinate(x, y + slope * x))
+    val spread = xs.init :+ (if (xs.distinct.size == 1) xs.last + 1 else xs.last)
+    val ring = (spread :+ spread.head).map(x => new Coordinate(x, y + slope * x))
     factory.createPolygon(if (ring.size < 4) (ring :+ ring.head).toArray else ring.toArray)
   }
 

@@ -1,6 +1,7 @@
 package thetajoin.accelerator.boxes
 
 import scala.collection.mutable
+import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
@@ -133,6 +134,7 @@ private[boxes] abstract class TreeProber(index: Boxes)
   private val tester = if (index.tested == null) null else new PairTester(index.tested)
   private val least = Array.fill(index.tree.width)(Long.MinValue)
   private val rounded = new Array[Int](index.tree.width)
+  private var failed: Throwable = _
   private var start = 0
   private var end = 0
   protected final val tree: BoundTree = index.tree
@@ -143,6 +145,7 @@ private[boxes] abstract class TreeProber(index: Boxes)
 
   override def probe(row: InternalRow): Unit = {
     if (tester != null) tester.start(row.getBinary(row.numFields - 1))
+    failed = null
     super.probe(row)
   }
 
@@ -185,7 +188,24 @@ private[boxes] abstract class TreeProber(index: Boxes)
 
   /** Whether the whole numbers of a row pass, and the test. */
   protected final def isCandidate(row: Int): Boolean =
-    tree.passes(row, least) && (tester == null || tester.holds(row))
+    tree.passes(row, least) && (tester == null || holds(row))
+
+  /** An error waits until the probe row has no other candidate: one may be enough. */
+  private def holds(row: Int): Boolean =
+    try tester.holds(row)
+    catch {
+      case NonFatal(e) =>
+        if (failed == null) failed = e
+        false
+    }
+
+  /** Gives what was found, so many rows at the start of the list. */
+  protected final def give(count: Int): Boolean = {
+    runFrom = 0
+    runUntil = count
+    if (count == 0 && failed != null) throw failed
+    count > 0
+  }
 }
 
 private object TreeProber {
@@ -248,9 +268,7 @@ private class BoxesProber(index: Boxes) extends TreeProber(index) {
         count = add(open, count)
       }
     }
-    runFrom = 0
-    runUntil = count
-    count > 0
+    give(count)
   }
 
   /** Goes up to an entry that is still to be looked at, or on to the second block of the segment; whether there is one. */

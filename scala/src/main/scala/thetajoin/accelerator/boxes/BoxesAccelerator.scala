@@ -6,6 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   BitwiseNot,
   Expression
 }
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.catalyst.plans.LeftExistence
 import org.apache.spark.sql.types._
 
 import thetajoin.condition._
@@ -140,7 +142,12 @@ object BoxesAccelerator extends Accelerator {
       exact: Seq[Expression]
   ): Option[PairTested] = {
     val paired = request.paired
-    def isGuarded(at: Int) = paired.take(at).exists {
+    // Which rows on the build side have a match is known at the end of all probe rows: an error would come too soon.
+    val marks = request.buildSide == BuildLeft && (request.shape.joinType match {
+      case LeftExistence(_) => true
+      case _ => false
+    })
+    def isGuarded(at: Int) = request.isPart || marks || paired.take(at).exists {
       case _: Unequal => false
       case conjunct => !exact.contains(conjunct.source)
     }

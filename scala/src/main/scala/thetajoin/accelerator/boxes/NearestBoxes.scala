@@ -65,7 +65,7 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
       largest = math.max(largest, math.abs(ends(i)))
       i += 1
     }
-    slack = largest * distance.rounding
+    slack = largest * distance.rounding + NearestBoxesProber.Tiny
     farthest = Double.PositiveInfinity
     open = 0
     var block = first
@@ -102,40 +102,45 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
         entries &= entries - 1
       }
     }
-    runFrom = 0
-    runUntil = count
-    count > 0
+    give(count)
   }
 
   private def ofRow(row: Int): Double = {
-    var sum = 0.0
+    var (sum, greatest) = (0.0, 0.0)
     var d = 0
     while (d < dimensions) {
       val i = first + 2 * d
-      sum += square(d, tree.number(row, i), tree.number(row, i + 1))
+      val gap = this.gap(d, tree.number(row, i), tree.number(row, i + 1))
+      sum += gap * gap
+      greatest = math.max(greatest, gap)
       d += 1
     }
-    math.sqrt(sum)
+    length(sum, greatest)
   }
 
   /** Of the box around all rows below an entry. */
   private def ofEntry(level: Int, entry: Int): Double = {
-    var sum = 0.0
+    var (sum, greatest) = (0.0, 0.0)
     var d = 0
     while (d < dimensions) {
       val i = first + 2 * d
-      sum += square(d, tree.most(level, entry, i), tree.most(level, entry, i + 1))
+      val gap = this.gap(d, tree.most(level, entry, i), tree.most(level, entry, i + 1))
+      sum += gap * gap
+      greatest = math.max(greatest, gap)
       d += 1
     }
-    math.sqrt(sum)
+    length(sum, greatest)
   }
 
-  /** The square of the gap between the probe row and a box in a dimension. The number of the lower end is turned over. */
-  private def square(d: Int, low: Long, high: Long): Double = {
+  /** Squares of large gaps are infinite. */
+  private def length(sum: Double, greatest: Double): Double =
+    if (sum == Double.PositiveInfinity) greatest else math.sqrt(sum)
+
+  /** Between the probe row and a box in a dimension. The number of the lower end is turned over. */
+  private def gap(d: Int, low: Long, high: Long): Double = {
     val above = OrderedLong.toDouble(~low) - ends(2 * d + 1)
     val below = ends(2 * d) - OrderedLong.toDouble(high)
-    val gap = if (above > 0) above else if (below > 0) below else 0.0
-    gap * gap
+    if (above > 0) above else if (below > 0) below else 0.0
   }
 
   private def push(away: Double, level: Int, block: Int): Unit = {
@@ -177,4 +182,10 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
 
   private final val LevelBits = 4
   private final val LevelMask = (1L << LevelBits) - 1
+}
+
+private object NearestBoxesProber {
+
+  /** Squares of numbers as small as this have few digits, or none. */
+  private final val Tiny = 1e-150
 }
