@@ -45,6 +45,7 @@ private[condition] object ImpliedBounds {
 
 private final class ImpliedBounds(source: Expression, sides: Sides) {
   import ImpliedBounds._
+  import Safety.{isMeasured, isNumber}
 
   private val precision = Precision.of(source)
 
@@ -178,14 +179,6 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
 
   private def outward(terms: Seq[Term], isUp: Boolean): Expression =
     OutwardSum(terms.map(_.value), terms.map(_.weight), isUp, precision)
-
-  private def isNumber(t: DataType): Boolean = t match {
-    case DoubleType | FloatType | ByteType | ShortType | IntegerType | LongType => true
-    case _ => false
-  }
-
-  /** Whether arithmetic rounds or fails, and never wraps around. */
-  private def isMeasured(e: Expression): Boolean = isNumber(e.dataType) && Safety.neverWraps(e)
 
   /** A number that is cast to one of at least its range. */
   private object Widened {

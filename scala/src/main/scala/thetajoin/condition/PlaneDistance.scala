@@ -19,6 +19,8 @@ import org.apache.spark.sql.types._
 final case class PlaneDistance(spans: Seq[(Span, Span)], isSquared: Boolean)
 
 object PlaneDistance {
+  import Safety.{isMeasured, isNumber}
+
   def of(rank: Expression, sides: Sides): Option[PlaneDistance] = {
     val found = rank match {
       case distance: Distance => Some(PlaneDistance(distance.spans, isSquared = false))
@@ -60,12 +62,5 @@ object PlaneDistance {
   private def point(value: Expression): Span = {
     val number = if (value.dataType == DoubleType) value else Cast(value, DoubleType)
     Span(number, number)
-  }
-
-  private def isMeasured(e: Expression): Boolean = isNumber(e.dataType) && Safety.neverWraps(e)
-
-  private def isNumber(t: DataType): Boolean = t match {
-    case DoubleType | FloatType | ByteType | ShortType | IntegerType | LongType => true
-    case _ => false
   }
 }

@@ -56,6 +56,15 @@ object Safety {
     case _ => true
   }
 
+  /** A floating-point number, or a whole one. */
+  def isNumber(t: DataType): Boolean = t match {
+    case DoubleType | FloatType | ByteType | ShortType | IntegerType | LongType => true
+    case _ => false
+  }
+
+  /** Whether arithmetic of such numbers rounds or fails, and never wraps around. */
+  def isMeasured(e: Expression): Boolean = isNumber(e.dataType) && neverWraps(e)
+
   private def least(t: DataType): Literal = t match {
     case ByteType => Literal(Byte.MinValue)
     case ShortType => Literal(Short.MinValue)

@@ -92,50 +92,52 @@ object Relation {
     else if (outer.edges.meet(inner.edges)) None
     else Some(!startsIn(outer, inner))
 
+  /** The left geometry has all of the right one. */
+  private[spatial] sealed trait LeftAroundRight extends Relation {
+    override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      areAround(left, right).getOrElse(byJts(left, right))
+  }
+
+  /** The other way round. */
+  private[spatial] sealed trait RightAroundLeft extends Relation {
+    override private[spatial] def boxes: Seq[EndsCompared] = RightAround
+    override protected def ofEdges(left: Shape, right: Shape): Boolean =
+      areAround(right, left).getOrElse(byJts(left, right))
+  }
+
   case object Contains extends Relation(
         "st_contains",
         () => RelatePredicate.contains(),
         "Whether the first geometry has all points of the second, and inner points in common with it."
-      ) {
+      ) with LeftAroundRight {
     override def swapped: Relation = Within
-    override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
     override protected def ofPointIn(location: Int): Boolean = location == Inside
-    override protected def ofEdges(left: Shape, right: Shape): Boolean =
-      areAround(left, right).getOrElse(byJts(left, right))
   }
 
   case object Within extends Relation(
         "st_within",
         () => RelatePredicate.within(),
         "Whether the second geometry has all points of the first, and inner points in common with it."
-      ) {
+      ) with RightAroundLeft {
     override def swapped: Relation = Contains
-    override private[spatial] def boxes: Seq[EndsCompared] = RightAround
-    override protected def ofEdges(left: Shape, right: Shape): Boolean =
-      areAround(right, left).getOrElse(byJts(left, right))
   }
 
   case object Covers extends Relation(
         "st_covers",
         () => RelatePredicate.covers(),
         "Whether the first geometry has all points of the second."
-      ) {
+      ) with LeftAroundRight {
     override def swapped: Relation = CoveredBy
-    override private[spatial] def boxes: Seq[EndsCompared] = LeftAround
     override protected def ofPointIn(location: Int): Boolean = location != Outside
-    override protected def ofEdges(left: Shape, right: Shape): Boolean =
-      areAround(left, right).getOrElse(byJts(left, right))
   }
 
   case object CoveredBy extends Relation(
         "st_coveredby",
         () => RelatePredicate.coveredBy(),
         "Whether the second geometry has all points of the first."
-      ) {
+      ) with RightAroundLeft {
     override def swapped: Relation = Covers
-    override private[spatial] def boxes: Seq[EndsCompared] = RightAround
-    override protected def ofEdges(left: Shape, right: Shape): Boolean =
-      areAround(right, left).getOrElse(byJts(left, right))
   }
 
   case object Intersects extends Relation(

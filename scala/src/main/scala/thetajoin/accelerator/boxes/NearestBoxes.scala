@@ -32,6 +32,7 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
     extends TreeProber(index)
     with NarrowingProber {
   import BoundTree.Bits
+  import NearestBoxesProber._
 
   private val first = index.isStrict.length
   private val dimensions = distance.dimensions
@@ -65,7 +66,7 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
       largest = math.max(largest, math.abs(ends(i)))
       i += 1
     }
-    slack = largest * distance.rounding + NearestBoxesProber.Tiny
+    slack = largest * distance.rounding + Tiny
     farthest = Double.PositiveInfinity
     open = 0
     var block = first
@@ -90,7 +91,7 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
       var entries = passing(level, block)
       while (entries != 0) {
         val entry = (block << Bits) + Integer.numberOfTrailingZeros(entries)
-        val away = if (level == 0) ofRow(entry) else ofEntry(level, entry)
+        val away = this.away(level, entry)
         // What has no distance may be near.
         if (!(away > farthest)) {
           if (level > 0) push(if (away.isNaN) 0.0 else away, level - 1, entry)
@@ -105,12 +106,12 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
     give(count)
   }
 
-  private def ofRow(row: Int): Double = {
+  /** How far a row is, or the box around all rows below an entry. */
+  private def away(level: Int, entry: Int): Double = {
     var (sum, greatest) = (0.0, 0.0)
     var d = 0
     while (d < dimensions) {
-      val i = first + 2 * d
-      val gap = this.gap(d, tree.number(row, i), tree.number(row, i + 1))
+      val gap = this.gap(d, end(level, entry, first + 2 * d), end(level, entry, first + 2 * d + 1))
       sum += gap * gap
       greatest = math.max(greatest, gap)
       d += 1
@@ -118,19 +119,8 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
     length(sum, greatest)
   }
 
-  /** Of the box around all rows below an entry. */
-  private def ofEntry(level: Int, entry: Int): Double = {
-    var (sum, greatest) = (0.0, 0.0)
-    var d = 0
-    while (d < dimensions) {
-      val i = first + 2 * d
-      val gap = this.gap(d, tree.most(level, entry, i), tree.most(level, entry, i + 1))
-      sum += gap * gap
-      greatest = math.max(greatest, gap)
-      d += 1
-    }
-    length(sum, greatest)
-  }
+  private def end(level: Int, entry: Int, i: Int): Long =
+    if (level == 0) tree.number(entry, i) else tree.most(level, entry, i)
 
   /** Squares of large gaps are infinite. */
   private def length(sum: Double, greatest: Double): Double =
@@ -179,12 +169,11 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
     val child = 2 * i + 1
     if (child + 1 < open && distances(child + 1) < distances(child)) child + 1 else child
   }
-
-  private final val LevelBits = 4
-  private final val LevelMask = (1L << LevelBits) - 1
 }
 
 private object NearestBoxesProber {
+  private final val LevelBits = 4
+  private final val LevelMask = (1L << LevelBits) - 1
 
   /** Squares of numbers as small as this have few digits, or none. */
   private final val Tiny = 1e-150
