@@ -34,6 +34,7 @@ MODULES = {
     "Polars": "benchmarks.engines.polars",
     "pandas": "benchmarks.engines.pandas",
     "SedonaDB": "benchmarks.engines.sedonadb",
+    "GeoPandas": "benchmarks.engines.geopandas",
 }
 KEYS = {
     "spark-off": OFF,
@@ -44,6 +45,7 @@ KEYS = {
     "polars": "Polars",
     "pandas": "pandas",
     "sedonadb": "SedonaDB",
+    "geopandas": "GeoPandas",
 }
 
 

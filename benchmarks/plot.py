@@ -24,6 +24,7 @@ STYLES = {
     "Polars": ("#009e73", "^"),
     "pandas": ("#56b4e9", "<"),
     "SedonaDB": ("#0072b2", "D"),
+    "GeoPandas": ("#56b4e9", "<"),
 }
 
 

@@ -25,6 +25,7 @@ PACKAGES = {
     "Polars": "polars",
     "pandas": "pandas",
     "SedonaDB": "sedonadb",
+    "GeoPandas": "geopandas",
 }
 
 _SHAPES = (

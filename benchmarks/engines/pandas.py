@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ from benchmarks.suites.asof import AsOfQuery
 from benchmarks.tables import Parquet
 
 
-class PandasRunner(Runner):
+class FramesRunner(Runner):
     """Runs queries on frames that each run reads anew."""
 
     def __init__(self) -> None:
@@ -26,9 +27,9 @@ class PandasRunner(Runner):
     def run(self, query: Query) -> Answer:
         """Join, and count and add up."""
         if query.shape is not Shape.COUNTED:
-            raise UnsupportedJoinError("pandas only joins here")
+            raise UnsupportedJoinError("frames are only joined here")
         joined = self._joined(query)
-        return len(joined), int(joined["v"].sum()), int(joined["w"].sum())
+        return len(joined), *(int(joined[value].sum()) for value in ("v", "w"))
 
     def write(self, query: Query) -> None:
         """Join."""
@@ -45,6 +46,14 @@ class PandasRunner(Runner):
     def _frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         left, right = self._paths
         return pd.read_parquet(left), pd.read_parquet(right)
+
+    @abstractmethod
+    def _joined(self, query: Query) -> pd.DataFrame:
+        """The joined rows."""
+
+
+class PandasRunner(FramesRunner):
+    """Joins each row with the one before or nearest."""
 
     def _joined(self, query: Query) -> pd.DataFrame:
         if not isinstance(query, AsOfQuery) or query.nearest not in (None, 1):

@@ -15,16 +15,21 @@ from benchmarks.tables import Parquet, short
 
 _SIDE = 1000
 
+# The engines that know polygons.
+_OF_GEOMETRIES = ("SedonaDB", "GeoPandas")
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpatialQuery(RangeQuery):
     """`spatial` is the condition in the words of engines that join geometries.
 
     With `nearest`, the condition is a distance, and each left row is joined with so many right
-    ones.
+    ones. `frames` is the condition for frames of geometries: how the left one relates to the right
+    one, and within which distance (None: there is no such join of frames).
     """
 
     spatial: str
+    frames: tuple[str, float | None] | None = ("intersects", None)
     nearest: int | None = None
 
     def select(self, columns: str, engine: str) -> str:
@@ -106,6 +111,7 @@ _NEIGHBOURS = SpatialQuery(
     right=_CENTERS,
     condition=_NEAR,
     spatial="ST_DWithin(ST_Point(x, y), ST_Point(cx, cy), 4.0)",
+    frames=("dwithin", 4.0),
 )
 # A point is in two polygons on average, of 10 to 1,000 corners.
 _AREAS = Polygons("spatial_areas_5k", 5_000, radius=11.3)
@@ -120,8 +126,9 @@ def _in_polygons(name: str, left: Parquet, right: Polygons, **case: object) -> S
         right=right,
         condition=Condition(("st_contains(shape, st_point(x, y))",), ("x", "y"), ()),
         spatial="ST_Contains(ST_GeomFromWKB(shape), ST_Point(x, y))",
+        frames=("within", None),
         off=False,
-        peers=("SedonaDB",),
+        peers=_OF_GEOMETRIES,
         **case,  # type: ignore[arg-type]
     )
 
@@ -133,6 +140,7 @@ def _nearest(name: str, condition: str) -> SpatialQuery:
         right=_CENTERS,
         condition=Condition((condition,), ("x", "y"), ("cx", "cy")),
         spatial="ST_KNN(ST_Point(x, y), ST_Point(cx, cy), 3, false)",
+        frames=None,
         nearest=3,
         off=False,
         peers=("SedonaDB",),
@@ -165,7 +173,7 @@ _QUERIES = (
         condition=Condition(("st_intersects(shape, park)",), (), ()),
         spatial="ST_Intersects(ST_GeomFromWKB(shape), ST_GeomFromWKB(park))",
         off=False,
-        peers=("SedonaDB",),
+        peers=_OF_GEOMETRIES,
     ),
     _NEAREST,
     _nearest("nearest_3_points", "st_distance(st_point(x, y), st_point(cx, cy))"),
@@ -180,5 +188,5 @@ SUITE = Suite(
     data="All engines read the same Parquet files, none of which is sorted.",
     answer="the row count and the sums of a column of each side",
     queries=_QUERIES,
-    peers=("DuckDB", "ClickHouse", "Polars", "SedonaDB"),
+    peers=("DuckDB", "ClickHouse", "Polars", "SedonaDB", "GeoPandas"),
 )
