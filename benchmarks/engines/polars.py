@@ -14,6 +14,7 @@ from benchmarks.suites.containment import ElementsQuery
 from benchmarks.suites.existence import ExistenceQuery
 from benchmarks.suites.nlj import NestedLoopQuery
 from benchmarks.suites.range import RangeQuery
+from benchmarks.suites.text import TextQuery
 from benchmarks.tables import Range, Table
 
 
@@ -58,6 +59,8 @@ class PolarsRunner(Runner):
                 return self._existence(query)
             case RangeQuery():
                 return self._range(query)
+            case TextQuery() if query.extracted:
+                return self._extracted(query)
             case ElementsQuery():
                 return self._elements(query)
             case AsOfQuery():
@@ -93,6 +96,14 @@ class PolarsRunner(Runner):
             return pl.SQLContext(self._frames).execute(query.rewritten["Polars"])
         left, right = self._sides(query)
         return left.join_where(right, pl.sql_expr(query.condition_of("Polars")))
+
+    def _extracted(self, query: TextQuery) -> pl.LazyFrame:
+        """By its Aho-Corasick automaton, which gives a string as often as a text has it."""
+        left, right = self._sides(query)
+        strings = right.select("pat").unique().collect()["pat"]
+        extracted = pl.col("txt").str.extract_many(strings, overlapping=True)
+        found = left.select("v", extracted.alias("pat")).explode("pat").unique()
+        return found.join(right, on="pat")
 
     def _as_of(self, query: AsOfQuery) -> pl.LazyFrame:
         if query.nearest not in (None, 1):

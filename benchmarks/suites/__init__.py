@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import asof, containment, existence, nlj, range, scale, spatial
+from benchmarks.suites import asof, containment, existence, nlj, range, scale, spatial, text
 
 SUITES = {
     suite.name: suite
@@ -14,5 +14,6 @@ SUITES = {
         asof.SUITE,
         scale.SUITE,
         spatial.SUITE,
+        text.SUITE,
     )
 }

@@ -87,6 +87,45 @@ TEXT = (
     "%",
 )
 STRING = Type("STRING", TEXT, duckdb="VARCHAR")
+PATTERN = Type(
+    "STRING",
+    (
+        "",
+        "a",
+        "b",
+        "ab",
+        "aab",
+        "abab",
+        "aXb",
+        "A",
+        "ä",
+        "bäa",
+        "💡",
+        "a💡b",
+        "%",
+        "_",
+        "a%",
+        "%b",
+        "%a%b%",
+        "a_b",
+        "__",
+        "%💡%",
+        "_💡_",
+        "a|%b",
+        "%||%",
+        "a%b",
+        "||",
+        "[ab]+",
+        "(a|b)b",
+        "a{2}b?",
+        "^a",
+        "b$",
+        "(?i)AB",
+        ".",
+        "a.b|💡",
+        "(ab)*X?b",
+    ),
+)
 FOLDED = Type("STRING COLLATE UTF8_LCASE", TEXT)
 BINARY = Type("BINARY", ("", "00", "FF", "7F", "80", "0000", "7FFF", "8000"), cast="unhex({text})")
 _DAYS = (
@@ -145,6 +184,23 @@ _GEOMETRIES = (
     "{t}st_distance(st_point({l}, 1), st_point({r}, {l})) {op} 3",
     "{t}st_distance(st_point({l}, 1), st_point({r}, 2)) {op} abs({r})",
 )
+_MATCHES = (
+    "{l} LIKE {r}",
+    "{l} LIKE '%' || {r} || '%'",
+    "{l} LIKE {r} || '_%'",
+    "{l} NOT LIKE {r} ESCAPE '|'",
+    "{l} LIKE {r} ESCAPE '|'",
+    "{l} ILIKE {r}",
+    "{l} RLIKE {r}",
+    "'-' || {l} || '-' RLIKE '.' || {r}",
+    "contains({l}, {r})",
+    "startswith({l}, {r})",
+    "endswith({l}, {r})",
+    "instr({l}, {r}) > 0",
+    "locate({r}, {l}, 2) >= 1",
+    "left({l}, length({r})) = {r}",
+    "contains({l} || {l}, {r}) AND NOT contains({l}, {r})",
+)
 _READABLE, _TRIED = (tuple(g.replace("{t}", t) for g in _GEOMETRIES) for t in ("", "try_"))
 FAMILIES = (
     *[Family(INTEGERS)] * 6,  # what the loops in Python can check
@@ -153,6 +209,7 @@ FAMILIES = (
     Family(FLOATS, (*_SUMS, *_DISTANCES, *_TRIED, "isnan({l} + {r})", "{l} * {r} {op} 0")),
     Family((*INTEGERS, *DECIMALS, *FLOATS), _SUMS, indexed=False),
     Family((STRING,), ("{l} LIKE {r} || '%'", "length({l}) {op} length({r})", "{l} || 'b' {op} {r}", "upper({l}) {op} {r}", "contains({l}, {r})"), portable=5),
+    *[Family((PATTERN,), _MATCHES)] * 2,
     Family((FOLDED,), ("startswith({l}, {r})", "length({l}) {op} length({r})"), indexed=False),
     Family((BINARY,), ("{l} || {r} {op} X'40'",)),
     Family((DATE,), ("add_months({l}, 1) {op} {r}", "date_add({r}, 3) {op} {l}", "datediff({l}, {r}) {op} 3", "{l} - {r} {op} INTERVAL '3' DAY")),

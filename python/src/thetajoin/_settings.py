@@ -11,6 +11,7 @@ __all__ = [
     "ACCELERATOR_INTERVAL_ENABLED",
     "ACCELERATOR_NEAREST_ENABLED",
     "ACCELERATOR_NESTEDLOOP_ENABLED",
+    "ACCELERATOR_PATTERNS_ENABLED",
     "ACCELERATOR_PIECEWISE_ENABLED",
     "ACCELERATOR_WILDCARD_ENABLED",
     "BROADCAST_MAX_BYTES",
@@ -71,6 +72,13 @@ Default: ``true``. Since 0.1.0.
 
 ACCELERATOR_NESTEDLOOP_ENABLED: Final = "spark.thetajoin.accelerator.nestedloop.enabled"
 """Whether the nestedloop accelerator may be chosen. Switch it off to compare plans or to step
+around a defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+ACCELERATOR_PATTERNS_ENABLED: Final = "spark.thetajoin.accelerator.patterns.enabled"
+"""Whether the patterns accelerator may be chosen. Switch it off to compare plans or to step
 around a defect.
 
 Default: ``true``. Since 0.1.0.

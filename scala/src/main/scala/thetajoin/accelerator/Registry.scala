@@ -16,6 +16,7 @@ import thetajoin.accelerator.existence.ExistenceAccelerator
 import thetajoin.accelerator.interval.IntervalAccelerator
 import thetajoin.accelerator.nearest.NearestAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
+import thetajoin.accelerator.patterns.PatternsAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.Accelerator
@@ -40,6 +41,7 @@ object Registry {
     PiecewiseAccelerator,
     ContainmentAccelerator,
     WildcardAccelerator,
+    PatternsAccelerator,
     AnyOfAccelerator,
     NearestAccelerator,
     NestedLoopAccelerator

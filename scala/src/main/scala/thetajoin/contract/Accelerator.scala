@@ -2,9 +2,10 @@ package thetajoin.contract
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.plans.LeftExistence
 
 import thetajoin.Setting
-import thetajoin.condition.{Conjunct, JoinShape, OneSided}
+import thetajoin.condition.{Conjunct, JoinShape, OneSided, Unequal}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -73,6 +74,24 @@ final case class JoinRequest(
   def probe: Seq[Attribute] = buildSide match {
     case BuildLeft => shape.right
     case BuildRight => shape.left
+  }
+
+  /**
+   * Whether a conjunct that both sides are read for, tested by an index, may raise an error that Spark's join would not: another one that stands before it
+   * may keep it from that. That values of a pair differ is none.
+   *
+   * @param exact what the index answers before it tests the conjunct
+   */
+  def isGuarded(conjunct: Expression, exact: Seq[Expression]): Boolean = {
+    // Which rows on the build side have a match is known at the end of all probe rows: an error would come too soon.
+    val marks = buildSide == BuildLeft && (shape.joinType match {
+      case LeftExistence(_) => true
+      case _ => false
+    })
+    isPart || marks || paired.takeWhile(_.source != conjunct).exists {
+      case _: Unequal => false
+      case other => !exact.contains(other.source)
+    }
   }
 }
 

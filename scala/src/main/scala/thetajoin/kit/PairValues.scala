@@ -2,6 +2,8 @@ package thetajoin.kit
 
 import java.lang.ref.SoftReference
 
+import scala.util.control.NonFatal
+
 import thetajoin.condition.PairTest
 
 /**
@@ -34,21 +36,40 @@ final class PairValues(
   private[kit] def prepare(position: Int): AnyRef = test.prepare(values(position), isReused = true)
 }
 
-/** Tests probe values one by one against build values. For one task. */
-final class PairTester(build: PairValues) {
+/**
+ * Tests probe values one by one against build values. For one task.
+ *
+ * @param errorsPass whether a build value passes whose test fails, as it is tested again
+ */
+final class PairTester(build: PairValues, errorsPass: Boolean = false) {
   private val test = build.test
   private var probe: Array[Byte] = _
 
   /** What is prepared of the probe value, once it is needed. */
   private var preparedProbe: AnyRef = _
   private var isPrepared = false
+  private var failed: Throwable = _
 
   def start(value: Array[Byte]): Unit = {
     probe = value
     isPrepared = false
+    failed = null
   }
 
-  def holds(position: Int): Boolean = {
+  /** An error waits until the probe row has no other candidate: one may be enough. */
+  def holds(position: Int): Boolean =
+    try tested(position)
+    catch {
+      case NonFatal(_) if errorsPass => true
+      case NonFatal(e) =>
+        if (failed == null) failed = e
+        false
+    }
+
+  /** Raises the first error of the tests of this probe value, if there was one. */
+  def raiseDeferred(): Unit = if (failed != null) throw failed
+
+  private def tested(position: Int): Boolean = {
     if (!isPrepared) {
       preparedProbe = test.prepare(probe, isReused = false)
       isPrepared = true

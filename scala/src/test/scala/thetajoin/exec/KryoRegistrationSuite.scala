@@ -135,6 +135,9 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "containment" -> onSets("size(array_except(array(b.lo, b.hi), array(a.x, a.id))) = 0"),
     "containment" -> onSets("a.k = b.k AND a.x IN (b.lo, b.hi)"),
     "wildcard" -> onSets("(b.k IS NULL OR a.k = b.k) AND (b.s = '' OR a.s = b.s)"),
+    "patterns" -> onSets("contains(a.t, b.s)"),
+    "patterns" -> onSets("a.k = b.k AND a.s LIKE b.s || '%'"),
+    "patterns" -> onSets("a.t RLIKE b.s || '|e'"),
     "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )
 

@@ -16,6 +16,7 @@ import thetajoin.accelerator.InvalidAcceleratorException
 import thetajoin.accelerator.anyof.AnyOfAccelerator
 import thetajoin.accelerator.boxes.BoxesAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
+import thetajoin.accelerator.patterns.PatternsAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.{Accelerator, JoinRequest, Offer}
 import thetajoin.exec.ThetaJoinStrategy
@@ -59,6 +60,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     BoxesAccelerator.FewDimensions,
     ContainmentAccelerator.NoSetCondition,
     WildcardAccelerator.NoOpenColumn,
+    PatternsAccelerator.NoTextCondition,
     AnyOfAccelerator.NoOr
   )
 

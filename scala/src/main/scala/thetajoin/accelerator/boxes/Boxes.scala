@@ -1,7 +1,6 @@
 package thetajoin.accelerator.boxes
 
 import scala.collection.mutable
-import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
@@ -134,7 +133,6 @@ private[boxes] abstract class TreeProber(index: Boxes)
   private val tester = if (index.tested == null) null else new PairTester(index.tested)
   private val least = Array.fill(index.tree.width)(Long.MinValue)
   private val rounded = new Array[Int](index.tree.width)
-  private var failed: Throwable = _
   private var start = 0
   private var end = 0
   protected final val tree: BoundTree = index.tree
@@ -145,7 +143,6 @@ private[boxes] abstract class TreeProber(index: Boxes)
 
   override def probe(row: InternalRow): Unit = {
     if (tester != null) tester.start(row.getBinary(row.numFields - 1))
-    failed = null
     super.probe(row)
   }
 
@@ -188,22 +185,13 @@ private[boxes] abstract class TreeProber(index: Boxes)
 
   /** Whether the whole numbers of a row pass, and the test. */
   protected final def isCandidate(row: Int): Boolean =
-    tree.passes(row, least) && (tester == null || holds(row))
-
-  /** An error waits until the probe row has no other candidate: one may be enough. */
-  private def holds(row: Int): Boolean =
-    try tester.holds(row)
-    catch {
-      case NonFatal(e) =>
-        if (failed == null) failed = e
-        false
-    }
+    tree.passes(row, least) && (tester == null || tester.holds(row))
 
   /** Gives what was found, so many rows at the start of the list. */
   protected final def give(count: Int): Boolean = {
     runFrom = 0
     runUntil = count
-    if (count == 0 && failed != null) throw failed
+    if (count == 0 && tester != null) tester.raiseDeferred()
     count > 0
   }
 }

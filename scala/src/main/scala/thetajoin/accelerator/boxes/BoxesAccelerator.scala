@@ -6,8 +6,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   BitwiseNot,
   Expression
 }
-import org.apache.spark.sql.catalyst.optimizer.BuildLeft
-import org.apache.spark.sql.catalyst.plans.LeftExistence
 import org.apache.spark.sql.types._
 
 import thetajoin.condition._
@@ -132,31 +130,16 @@ object BoxesAccelerator extends Accelerator {
     )
   }
 
-  /**
-   * The condition that the index tests by itself: no conjunct that stands before it may be what keeps it from failing. That values of
-   * a pair differ is none.
-   */
+  /** The condition that the index tests by itself. */
   private def tested(
       request: JoinRequest,
       bounds: Seq[Bound],
       exact: Seq[Expression]
-  ): Option[PairTested] = {
-    val paired = request.paired
-    // Which rows on the build side have a match is known at the end of all probe rows: an error would come too soon.
-    val marks = request.buildSide == BuildLeft && (request.shape.joinType match {
-      case LeftExistence(_) => true
-      case _ => false
-    })
-    def isGuarded(at: Int) = request.isPart || marks || paired.take(at).exists {
-      case _: Unequal => false
-      case conjunct => !exact.contains(conjunct.source)
-    }
-    paired.map(_.source).zipWithIndex.collectFirst {
-      case (t: PairTested, i)
-          if bounds.exists(_.source == t) && Seq(t.left, t.right).forall(Safety.cannotFail) &&
-            (t.test.cannotFail || !isGuarded(i)) =>
-        t
-    }
+  ): Option[PairTested] = request.paired.map(_.source).collectFirst {
+    case t: PairTested
+        if bounds.exists(_.source == t) && Seq(t.left, t.right).forall(Safety.cannotFail) &&
+          (t.test.cannotFail || !request.isGuarded(t, exact)) =>
+      t
   }
 
   private def value(test: PairTested, side: Seq[Attribute]): Expression =

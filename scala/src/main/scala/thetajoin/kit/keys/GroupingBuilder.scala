@@ -62,8 +62,8 @@ final case class Grouping(starts: Array[Int], order: Array[Int]) {
     rows
   }
 
-  /** The same groups, the rows of each in the order in which they stand in `sorted`. */
-  def sortedBy(sorted: Array[Int]): Grouping = {
+  /** The group of each row. */
+  def groupOf: Array[Int] = {
     val groupOf = new Array[Int](order.length)
     var group = 0
     var i = 0
@@ -72,8 +72,11 @@ final case class Grouping(starts: Array[Int], order: Array[Int]) {
       groupOf(order(i)) = group
       i += 1
     }
-    Grouping.of(starts, groupOf, order.length, sorted(_))
+    groupOf
   }
+
+  /** The same groups, the rows of each in the order in which they stand in `sorted`. */
+  def sortedBy(sorted: Array[Int]): Grouping = Grouping.of(starts, groupOf, order.length, sorted(_))
 }
 
 object Grouping {

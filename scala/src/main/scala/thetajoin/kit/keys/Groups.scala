@@ -28,15 +28,31 @@ object Groups {
     override def bytes: Long = table.bytes
   }
 
-  /** Reads keys that are bytes out of key rows, and finds their groups. For one task. */
-  final class Finder(groups: OfBytes) {
-    private val keyBytes = KeyBytes(groups.types.all)
-    private val keysOf = UnsafeProjection.create(groups.types.all.toArray)
+  /** Finds the groups of key rows. For one task. */
+  final class Finder(groups: Groups) {
+    private val numbers = groups match {
+      case OfNumbers(table) => table
+      case _ => null
+    }
+    private val bytes = groups match {
+      case OfBytes(table, types) => new BytesFinder(table, types)
+      case _ => null
+    }
 
     /** The group of a key row; -1 if there is none. */
+    def find(row: InternalRow): Int =
+      if (bytes != null) bytes.find(row)
+      else if (numbers != null) numbers.find(row.getLong(0))
+      else 0
+  }
+
+  private final class BytesFinder(table: KeyTable, types: KeyTypes) {
+    private val keyBytes = KeyBytes(types.all)
+    private val keysOf = UnsafeProjection.create(types.all.toArray)
+
     def find(row: InternalRow): Int = {
       val key: UnsafeRow = keysOf(row)
-      groups.table.find(key.getBaseObject, keyBytes.offset(key), keyBytes.size(key))
+      table.find(key.getBaseObject, keyBytes.offset(key), keyBytes.size(key))
     }
   }
 }

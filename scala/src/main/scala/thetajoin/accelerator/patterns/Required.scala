@@ -1,0 +1,31 @@
+package thetajoin.accelerator.patterns
+
+/** Where in a text a string has to be. */
+private[patterns] sealed abstract class Place
+
+private[patterns] object Place {
+  case object Anywhere extends Place
+  case object Start extends Place
+  case object End extends Place
+}
+
+/**
+ * What a text has in any case if it matches a pattern: one of these strings, none of which is empty, at this place. Nothing is known if there are no
+ * strings.
+ *
+ * @param isAll whether each text that has one matches, and each text at all if there are no strings
+ */
+private[patterns] final case class Required(
+    place: Place,
+    anyOf: Seq[Array[Byte]],
+    isAll: Boolean
+)
+
+private[patterns] object Required {
+
+  /** All texts match. */
+  val Nothing: Required = Required(Place.Anywhere, Nil, isAll = true)
+
+  /** Each text has to be tested. */
+  val Unknown: Required = Required(Place.Anywhere, Nil, isAll = false)
+}

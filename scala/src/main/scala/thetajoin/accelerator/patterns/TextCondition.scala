@@ -1,0 +1,89 @@
+package thetajoin.accelerator.patterns
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{IntegerType, StringType}
+
+import thetajoin.condition.{Operator, OrderedBy}
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * A conjunct that looks for a pattern in a text.
+ *
+ * @param isExact whether it holds for each text that matches the pattern by its form
+ */
+private[patterns] final case class TextCondition(
+    source: Expression,
+    text: Expression,
+    pattern: Expression,
+    form: PatternForm,
+    isExact: Boolean = true
+) {
+
+  /** Why strings of its types can't be looked for byte by byte, if so. */
+  def refusal: Option[Reason] = Seq(text, pattern).map(_.dataType).collectFirst {
+    case t if t != StringType => ReasonCode.KeyCollation(s"${t.sql} in ${source.sql}")
+  }
+}
+
+private[patterns] object TextCondition {
+  import PatternForm._
+
+  def of(source: Expression): Option[TextCondition] = source match {
+    case Like(text, pattern, escape) =>
+      Some(TextCondition(source, text, pattern, OfLike(escape)))
+    case RLike(text, pattern) => Some(TextCondition(source, text, pattern, OfRegex))
+    case Contains(text, string) => Some(TextCondition(source, text, string, Anywhere))
+    case StartsWith(text, string) => Some(TextCondition(source, text, string, AtStart))
+    case EndsWith(text, string) => Some(TextCondition(source, text, string, AtEnd))
+    case EqualTo(Prefix(text, string), other) if string.semanticEquals(other) =>
+      Some(TextCondition(source, text, string, AtStart, isExact = false))
+    case EqualTo(other, Prefix(text, string)) if string.semanticEquals(other) =>
+      Some(TextCondition(source, text, string, AtStart, isExact = false))
+    case Found(text, string) =>
+      Some(TextCondition(source, text, string, Anywhere, isExact = false))
+    case _ => None
+  }
+
+  /** `left(text, length(string))` or the like. */
+  private object Prefix {
+    def unapply(e: Expression): Option[(Expression, Expression)] = e match {
+      case Substring(text, Literal(0 | 1, IntegerType), Length(string)) => Some((text, string))
+      case _ => None
+    }
+  }
+
+  /** That the place of a string in a text is one. Characters are counted, so that it isn't found where bytes are none. */
+  private object Found {
+    def unapply(e: Expression): Option[(Expression, Expression)] = e match {
+      case Not(EqualTo(Position(text, string), Literal(0, IntegerType))) => Some((text, string))
+      case Not(EqualTo(Literal(0, IntegerType), Position(text, string))) => Some((text, string))
+      case EqualTo(Position(text, string), Literal(n: Int, IntegerType)) if n > 0 =>
+        Some((text, string))
+      case EqualTo(Literal(n: Int, IntegerType), Position(text, string)) if n > 0 =>
+        Some((text, string))
+      case OrderedBy(Position(text, string), operator, Literal(n: Int, IntegerType))
+          if isAbove(operator, n) =>
+        Some((text, string))
+      case OrderedBy(Literal(n: Int, IntegerType), operator, Position(text, string))
+          if isAbove(operator.flipped, n) =>
+        Some((text, string))
+      case _ => None
+    }
+
+    /** Whether only numbers above zero compare so. */
+    private def isAbove(operator: Operator, n: Int): Boolean = operator match {
+      case Operator.Greater => n >= 0
+      case Operator.GreaterOrEqual => n >= 1
+      case _ => false
+    }
+  }
+
+  /** The place of a string in a text; 0 without one. */
+  private object Position {
+    def unapply(e: Expression): Option[(Expression, Expression)] = e match {
+      case StringInstr(text, string) => Some((text, string))
+      case StringLocate(string, text, Literal(_: Int, IntegerType)) => Some((text, string))
+      case _ => None
+    }
+  }
+}

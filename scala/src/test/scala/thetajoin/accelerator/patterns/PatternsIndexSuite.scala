@@ -1,0 +1,178 @@
+package thetajoin.accelerator.patterns
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.regex.Pattern
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{DataType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import thetajoin.contract.{BytesProber, Prober}
+
+/** The index gives the patterns for which Spark's own expression is true. */
+class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 200, sizeRange = 30)
+
+  private type Form = (PatternForm, (Expression, Expression) => Expression)
+
+  private val strings: Seq[Form] = Seq(
+    (PatternForm.Anywhere, Contains(_, _)),
+    (PatternForm.AtStart, StartsWith(_, _)),
+    (PatternForm.AtEnd, EndsWith(_, _))
+  )
+  private val like: Form = (PatternForm.OfLike('|'), Like(_, _, '|'))
+  private val regex: Form = (PatternForm.OfRegex, RLike(_, _))
+
+  /** Parts of UTF-8 as well, which are no characters by themselves. */
+  private def bytesOf(parts: String*): Gen[UTF8String] =
+    Gen.listOf(Gen.frequency(
+      20 -> Gen.oneOf(parts).map(_.getBytes(UTF_8)),
+      1 -> Gen.oneOf(-1, -61, -16, -98).map(byte => Array(byte.toByte))
+    )).map(parts => UTF8String.fromBytes(parts.flatten.toArray))
+
+  private val text = bytesOf("a", "b", "ab", "\n", "é", "字", "💡", "_", "|", "\ufffd")
+  private val likes =
+    Gen.listOf(Gen.oneOf(
+      "a",
+      "b",
+      "ab",
+      "%",
+      "_",
+      "|%",
+      "|_",
+      "||",
+      "é",
+      "字",
+      "💡"
+    )).map(_.mkString)
+  private val regexes = Gen.listOf(Gen.frequency(
+    5 -> Gen.oneOf("a", "b", "ab", "é", "💡"),
+    3 -> Gen.oneOf("a|b", "(a|bb)", "(?:ab)", "(?<n>b)", "(", ")", "|"),
+    3 -> Gen.oneOf("+", "*", "?", "{2}", "{0}", "{1,}", "??", "*+"),
+    2 -> Gen.oneOf(
+      ".",
+      "[ab]",
+      "[^a]",
+      "\\b",
+      "\\\\",
+      "\\|",
+      "\\n",
+      "^",
+      "$",
+      "\\Qa\\E",
+      "(?i)",
+      "(?=a)",
+      "\\w",
+      "(?s)",
+      "\\1"
+    )
+  )).map(_.mkString).retryUntil(r => Try(Pattern.compile(r)).isSuccess)
+
+  private def key(values: Any*)(types: DataType*): InternalRow =
+    UnsafeProjection.create(types.toArray)(InternalRow.fromSeq(values))
+
+  private def index(form: PatternForm, patterns: Seq[UTF8String]) = {
+    val builder = PatternsSpec(0, form, isExact = true).newBuilder(Seq(StringType))
+    patterns.foreach(p => builder.add(key(p)(StringType)))
+    builder.finish()
+  }
+
+  private def candidates(prober: Prober): Seq[Int] =
+    Iterator.continually(prober.next()).takeWhile(identity)
+      .flatMap(_ => (prober.from until prober.until).map(prober.positions(_)).toList).toList
+
+  private def holds(form: Form, text: UTF8String, pattern: UTF8String): Boolean =
+    form._2(Literal(text, StringType), Literal(pattern, StringType)).eval() == true
+
+  private def check(form: Form, texts: Seq[UTF8String], patterns: Seq[UTF8String]) = {
+    val built = index(form._1, patterns)
+    val prober = built.index.newProber()
+    texts.foreach { text =>
+      prober.asInstanceOf[BytesProber].probe(text.getBaseObject, text.getBaseOffset, text.numBytes)
+      val expected = patterns.indices.filter(i => holds(form, text, patterns(i)))
+      assert(candidates(prober).map(built.order(_)).sorted == expected, s"$text in $patterns")
+      prober.probe(key(text)(StringType))
+      assert(candidates(prober).size == expected.size)
+    }
+  }
+
+  test("strings anywhere, at the start and at the end") {
+    for (form <- strings) forAll(Gen.listOf(text), Gen.listOf(text))(check(form, _, _))
+  }
+
+  test("patterns of LIKE") {
+    forAll(Gen.listOf(text), Gen.listOf(likes)) { (texts, patterns) =>
+      check(like, texts, patterns.map(UTF8String.fromString))
+    }
+  }
+
+  test("regular expressions") {
+    forAll(Gen.listOf(text), Gen.listOf(regexes)) { (texts, patterns) =>
+      check(regex, texts, patterns.map(UTF8String.fromString))
+    }
+  }
+
+  test("only patterns with equal keys are candidates") {
+    val keys = Gen.choose(0L, 3L)
+    forAll(Gen.listOf(Gen.zip(keys, text)), Gen.listOf(Gen.zip(keys, likes))) { (texts, patterns) =>
+      val builder = PatternsSpec(1, like._1, isExact = true).newBuilder(Seq(LongType, StringType))
+      patterns.foreach { case (k, p) =>
+        builder.add(key(k, UTF8String.fromString(p))(LongType, StringType))
+      }
+      val built = builder.finish()
+      val prober = built.index.newProber()
+      texts.foreach { case (k, text) =>
+        prober.probe(key(k, text)(LongType, StringType))
+        val expected = patterns.indices.filter { i =>
+          patterns(i)._1 == k && holds(like, text, UTF8String.fromString(patterns(i)._2))
+        }
+        assert(candidates(prober).map(built.order(_)).sorted == expected)
+      }
+    }
+  }
+
+  test("more states than the table has") {
+    val random = new scala.util.Random(7)
+    def word(most: Int) =
+      UTF8String.fromString(
+        Seq.fill(1 + random.nextInt(most))(('a' + random.nextInt(3)).toChar).mkString
+      )
+    check(
+      strings.head,
+      Seq.fill(50)(word(200)),
+      Seq.fill(300)(word(4)) ++ Seq.fill(3000)(word(60))
+    )
+  }
+
+  test("strings of which a text has one that matches a regular expression") {
+    def of(regex: String) = RegexStrings.of(regex).map(new String(_, UTF_8)).toSet
+    assert(of("error: \\d+ in module (\\w+)") == Set(" in module "))
+    assert(of("(?:timeout|refused) by") == Set("timeout", "refused"))
+    assert(of("^GET /index\\.html$") == Set("GET /index.html"))
+    assert(of("colou?r") == Set("colo"))
+    assert(of("a+b{2,3}c") == Set("a"))
+    assert(of("fail|disk [0-9]+ lost") == Set("fail", "disk "))
+    assert(of("(ab)*c+") == Set("c"))
+    for (
+      unknown <-
+        Seq("", ".*", "a|", "(?i)error", "\\Qab\\E", "[a]", "x*", "(a)\\1", "(?<=a)b", "a|b*")
+    )
+      assert(of(unknown) == Set.empty, unknown)
+  }
+
+  test("an error is raised once a text has no other pattern") {
+    val prober = index(like._1, Seq("a|", "ab").map(UTF8String.fromString)).index.newProber()
+    prober.probe(key(UTF8String.fromString("ab"))(StringType))
+    assert(prober.next())
+    val e = intercept[Exception](prober.next())
+    assert(e.getMessage.contains("ESC_AT_THE_END"))
+  }
+}
