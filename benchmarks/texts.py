@@ -19,9 +19,9 @@ _BATCH = 50_000
 class Texts(Parquet):
     """Rows of text and the row number, the columns being named so.
 
-    Each row is one of the `forms` in turn, in which `{}` is a word, and `{n}` a number; a form of
-    no such places is joined by spaces of so many words. Word number i of the vocabulary is drawn for
-    u ** skew = i / vocabulary, with u uniform.
+    Each row is one of the `forms` in turn, in which `{}` is a word and `{n}` a number, or so many
+    words if there are no forms. Words are drawn by u ** skew, of which u is uniform, as a part of
+    the vocabulary.
     """
 
     columns: str = field(default="txt, v")

@@ -100,7 +100,7 @@ class PolarsRunner(Runner):
     def _extracted(self, query: TextQuery) -> pl.LazyFrame:
         """By its Aho-Corasick automaton, which gives a string as often as a text has it."""
         left, right = self._sides(query)
-        strings = right.select("pat").unique().collect()["pat"]
+        strings = right.select("pat").unique().collect()["pat"].to_list()
         extracted = pl.col("txt").str.extract_many(strings, overlapping=True)
         found = left.select("v", extracted.alias("pat")).explode("pat").unique()
         return found.join(right, on="pat")
