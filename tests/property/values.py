@@ -28,13 +28,15 @@ class Family:
 
     In a condition `{l}` and `{r}` are columns of the two sides, `{op}` is an order comparison. `indexed`
     says whether `{l} {op} {r}` must run on an index. DuckDB decides
-    the first `portable` of the conditions as Spark does.
+    the first `portable` of the conditions as Spark does. `weight` is how often one of the conditions is
+    drawn, a comparison being drawn twice.
     """
 
     types: tuple[Type, ...]
     conditions: tuple[str, ...] = ()
     indexed: bool = True
     portable: int = 0
+    weight: int = 1
 
 
 def _integer(sql: str, bits: int) -> Type:
@@ -209,7 +211,7 @@ FAMILIES = (
     Family(FLOATS, (*_SUMS, *_DISTANCES, *_TRIED, "isnan({l} + {r})", "{l} * {r} {op} 0")),
     Family((*INTEGERS, *DECIMALS, *FLOATS), _SUMS, indexed=False),
     Family((STRING,), ("{l} LIKE {r} || '%'", "length({l}) {op} length({r})", "{l} || 'b' {op} {r}", "upper({l}) {op} {r}", "contains({l}, {r})"), portable=5),
-    *[Family((PATTERN,), _MATCHES)] * 2,
+    *[Family((PATTERN,), _MATCHES, weight=6)] * 3,
     Family((FOLDED,), ("startswith({l}, {r})", "length({l}) {op} length({r})"), indexed=False),
     Family((BINARY,), ("{l} || {r} {op} X'40'",)),
     Family((DATE,), ("add_months({l}, 1) {op} {r}", "date_add({r}, 3) {op} {l}", "datediff({l}, {r}) {op} 3", "{l} - {r} {op} INTERVAL '3' DAY")),
