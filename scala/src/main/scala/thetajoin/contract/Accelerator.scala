@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 
 import thetajoin.Setting
-import thetajoin.condition.{Conjunct, JoinShape, OneSided, Unequal}
+import thetajoin.condition.{Conjunct, JoinShape, OneSided}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -77,8 +77,8 @@ final case class JoinRequest(
   }
 
   /**
-   * Whether a conjunct that both sides are read for, tested by an index, may raise an error that Spark's join would not: another one that stands before it
-   * may keep it from that. That values of a pair differ is none.
+   * Whether a conjunct of both sides that an index tests may raise an error there that Spark's join would not raise: another one that stands before it may
+   * keep it from that.
    *
    * @param exact what the index answers before it tests the conjunct
    */
@@ -88,10 +88,7 @@ final case class JoinRequest(
       case LeftExistence(_) => true
       case _ => false
     })
-    isPart || marks || paired.takeWhile(_.source != conjunct).exists {
-      case _: Unequal => false
-      case other => !exact.contains(other.source)
-    }
+    isPart || marks || paired.map(_.source).takeWhile(_ != conjunct).exists(!exact.contains(_))
   }
 }
 

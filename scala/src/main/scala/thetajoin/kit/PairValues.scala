@@ -60,10 +60,9 @@ final class PairTester(build: PairValues, errorsPass: Boolean = false) {
   def holds(position: Int): Boolean =
     try tested(position)
     catch {
-      case NonFatal(_) if errorsPass => true
-      case NonFatal(e) =>
-        if (failed == null) failed = e
-        false
+      case e @ (NonFatal(_) | _: StackOverflowError) =>
+        if (failed == null && !errorsPass) failed = e
+        errorsPass
     }
 
   /** Raises the first error of the tests of this probe value, if there was one. */

@@ -130,16 +130,19 @@ object BoxesAccelerator extends Accelerator {
     )
   }
 
-  /** The condition that the index tests by itself. */
+  /** The condition that the index tests by itself. That values of a pair differ keeps no geometry from an error. */
   private def tested(
       request: JoinRequest,
       bounds: Seq[Bound],
       exact: Seq[Expression]
-  ): Option[PairTested] = request.paired.map(_.source).collectFirst {
-    case t: PairTested
-        if bounds.exists(_.source == t) && Seq(t.left, t.right).forall(Safety.cannotFail) &&
-          (t.test.cannotFail || !request.isGuarded(t, exact)) =>
-      t
+  ): Option[PairTested] = {
+    val unequal = request.paired.collect { case u: Unequal => u.source }
+    request.paired.map(_.source).collectFirst {
+      case t: PairTested
+          if bounds.exists(_.source == t) && Seq(t.left, t.right).forall(Safety.cannotFail) &&
+            (t.test.cannotFail || !request.isGuarded(t, exact ++ unequal)) =>
+        t
+    }
   }
 
   private def value(test: PairTested, side: Seq[Attribute]): Expression =

@@ -89,6 +89,8 @@ private[patterns] final class Automaton private (
       }
     }
 
+    override def skip(): Unit = open = 0
+
     private def advance(): Unit = {
       var s = state
       var i = at
@@ -122,6 +124,8 @@ private[patterns] final class Automaton private (
       state = 0
     }
 
+    override def skip(): Unit = ()
+
     override def next(): Int = {
       while (at != end) {
         state = child(state, bytes(at))
@@ -141,6 +145,9 @@ private[patterns] abstract class Strings {
 
   /** The next string by its number; -1 if there are no more. */
   def next(): Int
+
+  /** What ends where the last string does need not be given: that was so when it was found before. */
+  def skip(): Unit
 }
 
 private[patterns] object Automaton {

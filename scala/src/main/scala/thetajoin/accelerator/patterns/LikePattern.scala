@@ -9,11 +9,12 @@ import thetajoin.kit.IntsBuilder
  *
  * @param tokens a byte of UTF-8 as a number that is not negative, or one of the wildcards
  */
-private[patterns] final class LikePattern private (tokens: Array[Int]) extends CompiledPattern {
+private[patterns] final class LikePattern private (tokens: Array[Int])
+    extends CompiledPattern {
   import LikePattern._
 
   /**
-   * Whether all of its characters take 16 bits in Java. Spark quotes those that take more half by half in a regular expression, which then may not
+   * Whether all of its characters take 16 bits in Java. Spark 4.0 quotes those that take more half by half in a regular expression, which then may not
    * match them.
    */
   val isPlain: Boolean = !tokens.exists(_ >= FirstOfFourBytes)
@@ -56,7 +57,7 @@ private[patterns] final class LikePattern private (tokens: Array[Int]) extends C
       } else if (at < bytes.length && token < tokens.length && matchesAt(bytes, at, token)) {
         at = if (tokens(token) == One) afterCharacter(bytes, at) else at + 1
         token += 1
-      } else if (again >= 0 && tried < bytes.length) {
+      } else if (again >= 0 && at < bytes.length) {
         tried = afterCharacter(bytes, tried)
         at = tried
         token = again

@@ -2,7 +2,9 @@ package thetajoin.accelerator.patterns
 
 import java.util.regex.{Pattern, PatternSyntaxException}
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Like, Literal, RLike}
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.expressions.{Literal, RLike}
 import org.apache.spark.sql.catalyst.util.StringUtils
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -47,88 +49,79 @@ private[patterns] object PatternForm {
   /** A regular expression of Java. */
   case object OfRegex extends PatternForm {
     override def test: PairTest = RegexTest()
-    override def required(pattern: UTF8String): Required =
-      Required(Place.Anywhere, RegexStrings.of(pattern.toString), isAll = false)
+    override def required(pattern: UTF8String): Required = {
+      val regex = pattern.toString
+      // Each text meets one that can't be used.
+      if (canBeUsed(regex)) Required(Place.Anywhere, RegexStrings.of(regex), isAll = false)
+      else Required.Unknown
+    }
+
+    private def canBeUsed(regex: String): Boolean =
+      try Pattern.compile(regex) != null
+      catch { case NonFatal(_) | _: StackOverflowError => false }
   }
 }
 
-/** Whether a text has a string, which is the right value: anywhere if at neither end. */
-private[patterns] final case class StringTest(isAtStart: Boolean, isAtEnd: Boolean)
-    extends PairTest {
-  override def cannotFail: Boolean = true
-
-  override def prepare(value: Array[Byte], isReused: Boolean): AnyRef =
-    UTF8String.fromBytes(value)
-
-  override def holds(left: AnyRef, right: AnyRef): Boolean = {
-    val text = left.asInstanceOf[UTF8String]
-    val string = right.asInstanceOf[UTF8String]
-    if (isAtStart) text.startsWith(string)
-    else if (isAtEnd) text.endsWith(string)
-    else text.contains(string)
-  }
-}
-
-/** Tests a text against a pattern, which is the right value. A pattern that can't be used raises the error that Spark raises. */
+/** Tests a text against a pattern, which is the right value. */
 private[patterns] sealed abstract class TextTest extends PairTest {
 
-  /** Made of a pattern, for all tasks. */
-  protected def compiled(pattern: String): CompiledPattern
-
-  /** The condition that Spark tests. */
-  protected def condition(text: Expression, pattern: Expression): Expression
-
-  final override def cannotFail: Boolean = false
+  /** Made of a pattern, for all tasks. It raises the error that Spark raises. */
+  protected def compiled(pattern: Array[Byte]): CompiledPattern
 
   final override def prepare(value: Array[Byte], isReused: Boolean): AnyRef =
-    if (isReused) compile(UTF8String.fromBytes(value).toString) else new Text(value)
+    if (isReused) compiled(value) else new Text(value)
 
   final override def holds(left: AnyRef, right: AnyRef): Boolean =
     right.asInstanceOf[CompiledPattern].matches(left.asInstanceOf[Text])
-
-  private def compile(pattern: String): CompiledPattern =
-    try compiled(pattern)
-    catch {
-      case e: PatternSyntaxException =>
-        condition(Literal(""), Literal(pattern)).eval()
-        throw e
-    }
 }
 
-private[patterns] final case class LikeTest(escape: Char) extends TextTest {
-  override protected def compiled(pattern: String): CompiledPattern =
-    LikePattern.parse(pattern, escape).filter(_.isPlain).getOrElse(
-      new CompiledRegex(StringUtils.escapeLikeRegex(pattern, escape), isWhole = true)
-    )
+/** Whether a text has a string: anywhere if at neither end. */
+private[patterns] final case class StringTest(isAtStart: Boolean, isAtEnd: Boolean)
+    extends TextTest {
+  override def cannotFail: Boolean = true
 
-  override protected def condition(text: Expression, pattern: Expression): Expression =
-    Like(text, pattern, escape)
-}
-
-private[patterns] final case class RegexTest() extends TextTest {
-  override protected def compiled(pattern: String): CompiledPattern =
-    new CompiledRegex(pattern, isWhole = false)
-
-  override protected def condition(text: Expression, pattern: Expression): Expression =
-    RLike(text, pattern)
-}
-
-/** A pattern that can be used, shared by tasks. */
-private[patterns] abstract class CompiledPattern {
-  def matches(text: Text): Boolean
-}
-
-/** @param isWhole whether it has to match the whole text, not a part of it */
-private final class CompiledRegex(regex: String, isWhole: Boolean) extends CompiledPattern {
-  private val pattern = Pattern.compile(regex)
-
-  override def matches(text: Text): Boolean = {
-    val matcher = pattern.matcher(text.characters)
-    if (isWhole) matcher.matches() else matcher.find()
+  override protected def compiled(pattern: Array[Byte]): CompiledPattern = { text =>
+    val string = UTF8String.fromBytes(pattern)
+    val whole = UTF8String.fromBytes(text.bytes)
+    if (isAtStart) whole.startsWith(string)
+    else if (isAtEnd) whole.endsWith(string)
+    else whole.contains(string)
   }
 }
 
-/** @param bytes valid UTF-8 */
+private[patterns] final case class LikeTest(escape: Char) extends TextTest {
+  override def cannotFail: Boolean = false
+
+  override protected def compiled(pattern: Array[Byte]): CompiledPattern = {
+    val like = UTF8String.fromBytes(pattern).toString
+    LikePattern.parse(like, escape).filter(_.isPlain).getOrElse {
+      val regex = Pattern.compile(StringUtils.escapeLikeRegex(like, escape))
+      text => regex.matcher(text.characters).matches()
+    }
+  }
+}
+
+private[patterns] final case class RegexTest() extends TextTest {
+  override def cannotFail: Boolean = false
+
+  override protected def compiled(pattern: Array[Byte]): CompiledPattern = {
+    val regex = UTF8String.fromBytes(pattern).toString
+    try {
+      val compiled = Pattern.compile(regex)
+      text => compiled.matcher(text.characters).find()
+    } catch {
+      case e: PatternSyntaxException =>
+        RLike(Literal(""), Literal(regex)).eval()
+        throw e
+    }
+  }
+}
+
+/** A pattern that can be used, shared by tasks. */
+private[patterns] trait CompiledPattern {
+  def matches(text: Text): Boolean
+}
+
 private[patterns] final class Text(val bytes: Array[Byte]) {
   private var string: String = _
 

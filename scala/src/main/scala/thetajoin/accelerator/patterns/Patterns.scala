@@ -46,6 +46,7 @@ private[patterns] final class Cells(
  * @param tested patterns by position; null if no row has to be tested
  * @param areCharacters whether Spark reads texts as characters, not as bytes
  * @param isExact whether an error in a pattern is raised
+ * @param asksFirst whether one candidate of a text is enough
  * @param areOneEach whether no row has several strings of which a text needs one
  */
 final class Patterns(
@@ -56,6 +57,7 @@ final class Patterns(
     private[patterns] val tested: PairValues,
     private[patterns] val areCharacters: Boolean,
     private[patterns] val isExact: Boolean,
+    private[patterns] val asksFirst: Boolean,
     private[patterns] val areOneEach: Boolean
 ) extends JoinIndex {
   override def bytes: Long = groups.bytes + cells.bytes +
@@ -64,11 +66,18 @@ final class Patterns(
 
   /** Of a string anywhere, at the start and at the end: what finds it in a text. */
   private[patterns] def newFinders(): Array[Strings] =
-    automata.zipWithIndex.map {
-      case (null, _) => null
-      case (automaton, 0) => new automaton.InText
-      case (automaton, place) => new automaton.AtEdge(backwards = place == 2)
-    }
+    Array(Place.Anywhere, Place.Start, Place.End).map(place =>
+      finder(automata(place.number), place)
+    )
+
+  private def finder(automaton: Automaton, place: Place): Strings =
+    if (automaton == null) null
+    else
+      place match {
+        case Place.Anywhere => new automaton.InText
+        case Place.Start => new automaton.AtEdge(backwards = false)
+        case Place.End => new automaton.AtEdge(backwards = true)
+      }
 
   override def newProber(): Prober = groups match {
     case Groups.One(_) => new PatternsProber(this) with BytesProber
@@ -89,7 +98,8 @@ private class PatternsProber(index: Patterns) extends Prober {
 
   /** Strings that were found anywhere, which a text may have several times; and rows, if they have several strings. */
   private val found = new Stamps(index.counts(0))
-  private lazy val taken = new Stamps(cells.postings.length)
+  private lazy val taken = new Stamps(0)
+  private val enough = if (index.asksFirst) 1 else PatternsProber.ListSize
   private val collected = new IntsBuilder
   private var list = cells.postings
 
@@ -100,6 +110,11 @@ private class PatternsProber(index: Patterns) extends Prober {
 
   /** Which strings are looked for. */
   private var place = 0
+
+  /** Of the cell that is open: the next place in the postings, the first of a row that has to be tested, and the end. */
+  private var cellAt = 0
+  private var cellTested = 0
+  private var cellEnd = 0
   private var isTesting = false
 
   final override def lists: Boolean = true
@@ -108,6 +123,7 @@ private class PatternsProber(index: Patterns) extends Prober {
   final override def probe(row: InternalRow): Unit = {
     group = finder.find(row)
     place = firsts.length
+    cellEnd = cellAt
     isTesting = false
     if (group >= 0) {
       val text = row.getUTF8String(row.numFields - 1)
@@ -137,6 +153,7 @@ private class PatternsProber(index: Patterns) extends Prober {
     isTesting = false
     found.restart()
     if (!index.areOneEach) taken.restart()
+    cellEnd = cellAt
     place = -1
     nextPlace()
   }
@@ -169,47 +186,59 @@ private class PatternsProber(index: Patterns) extends Prober {
   }
 
   final override def next(): Boolean = {
-    while (place < finders.length) {
-      val string = finders(place).next()
-      if (string < 0) nextPlace()
-      else if ((place > 0 || found.add(string)) && give(firsts(place) + string)) return true
-    }
-    if (place == finders.length) {
-      place += 1
-      if (index.counts(finders.length) > 0 && give(firsts(finders.length))) return true
-    }
+    while (cellAt < cellEnd || openNext())
+      if (giveSome()) return true
     if (isTesting) tester.raiseDeferred()
     false
   }
 
-  /** Gives the rows that need a string, or those of them that pass their test. */
-  private def give(string: Int): Boolean = {
-    val cell = cells.find(string, group)
-    if (cell < 0) false
-    else {
-      runFrom = cells.starts(cell)
-      runUntil = cells.starts(cell + 1)
-      val tested = cells.tested(cell)
-      if (index.areOneEach && tested == runUntil) list = cells.postings
-      else {
-        collect(runFrom, tested, runUntil)
-        list = collected.array
-        runFrom = 0
-        runUntil = collected.length
+  /** Opens the cell of the next string that the text has and that is new; false if there are no more. */
+  private def openNext(): Boolean = {
+    var isOpen = false
+    while (!isOpen && place <= finders.length)
+      if (place == finders.length) {
+        place += 1
+        isOpen = index.counts(Place.Nowhere) > 0 && open(firsts(Place.Nowhere))
+      } else {
+        val string = finders(place).next()
+        if (string < 0) nextPlace()
+        else if (place > 0 || found.add(string)) isOpen = open(firsts(place) + string)
+        else finders(place).skip()
       }
-      runFrom < runUntil
-    }
+    isOpen
   }
 
-  private def collect(from: Int, tested: Int, until: Int): Unit = {
-    collected.clear()
-    var i = from
-    while (i < until) {
-      val row = cells.postings(i)
-      if ((index.areOneEach || taken.add(row)) && (i < tested || passes(row))) collected.add(row)
-      i += 1
+  private def open(string: Int): Boolean = {
+    val cell = cells.find(string, group)
+    if (cell >= 0) {
+      cellAt = cells.starts(cell)
+      cellTested = cells.tested(cell)
+      cellEnd = cells.starts(cell + 1)
     }
+    cell >= 0
   }
+
+  /** Gives rows of the open cell: all that need no test, or some that pass theirs; false if none of those does that were tested. */
+  private def giveSome(): Boolean =
+    if (cellAt < cellTested && index.areOneEach) {
+      list = cells.postings
+      runFrom = cellAt
+      runUntil = cellTested
+      cellAt = cellTested
+      true
+    } else {
+      collected.clear()
+      while (cellAt < cellEnd && collected.length < enough) {
+        val row = cells.postings(cellAt)
+        if ((index.areOneEach || taken.add(row)) && (cellAt < cellTested || passes(row)))
+          collected.add(row)
+        cellAt += 1
+      }
+      list = collected.array
+      runFrom = 0
+      runUntil = collected.length
+      runUntil > 0
+    }
 
   private def passes(row: Int): Boolean = {
     if (!isTesting) {
@@ -218,4 +247,10 @@ private class PatternsProber(index: Patterns) extends Prober {
     }
     tester.holds(row)
   }
+}
+
+private object PatternsProber {
+
+  /** More rows than this that were tested are given in several lists. */
+  private val ListSize = 64
 }

@@ -1,6 +1,6 @@
 package thetajoin.accelerator.patterns
 
-import java.util.Arrays
+import java.util.{Arrays, Comparator}
 
 import scala.collection.mutable
 
@@ -16,9 +16,16 @@ import thetajoin.kit.{IntsBuilder, PairValues}
  *
  * @param keys how many columns must be equal
  * @param isExact whether candidates are not tested again, so that a pattern which can't be used has to raise its error
+ * @param asksFirst whether one candidate of a text is enough
  */
-private[patterns] final case class PatternsSpec(keys: Int, form: PatternForm, isExact: Boolean)
-    extends IndexSpec {
+private[patterns] final case class PatternsSpec(
+    keys: Int,
+    form: PatternForm,
+    isExact: Boolean,
+    asksFirst: Boolean = false
+) extends IndexSpec {
+  override def forExistence: IndexSpec = copy(asksFirst = true)
+
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new PatternsBuilder(this, keyTypes.take(keys))
 }
@@ -30,41 +37,56 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
   private val keys = new KeyedNumbers(types, values = 0)
   private val needs = mutable.ArrayBuffer.empty[Need]
   private val patterns = mutable.ArrayBuffer.empty[Array[Byte]]
-  private var rows = 0
-  private var areOneEach = true
+  private var bytes = 0L
 
   override def add(row: InternalRow): Unit = {
     keys.add(row)
     val pattern = row.getUTF8String(row.numFields - 1)
     val required = spec.form.required(pattern)
-    patterns += pattern.getBytes
-    if (required.anyOf.isEmpty) needs += Need(Always, Array.emptyByteArray, required.isAll, rows)
-    else {
-      val place = Places.indexOf(required.place)
+    val number = patterns.length
+    if (required.anyOf.isEmpty) needs += Need.ofNothing(required.isAll, number)
+    else
       required.anyOf.foreach { string =>
-        needs += Need(
-          place,
-          if (required.place == Place.End) string.reverse else string,
-          required.isAll,
-          rows
-        )
+        val read = if (required.place == Place.End) string.reverse else string
+        needs += Need(required.place.number, read, required.isAll, number)
       }
-    }
-    areOneEach &&= required.anyOf.size <= 1
-    rows += 1
+    patterns += pattern.getBytes
+    bytes += pattern.numBytes
   }
 
   override def finish(): OrderedIndex = {
     val grouped = keys.grouped()
     val groups = grouped.groupOf
-    val sorted = if (grouped.size * FewRows > rows && types.nonEmpty) tests else needs.toArray
-    Arrays.sort(sorted, new NeedOrder(groups))
-    val strings = Array.fill(Always + 1)(mutable.ArrayBuffer.empty[Array[Byte]])
-    val cells = new CellsBuilder(rows)
+    val sorted = needs.toArray
+    if (types.nonEmpty) testSmallGroups(sorted, groups, grouped.starts)
+    val order = new NeedOrder(groups)
+    Arrays.sort(sorted, order)
+    val states = math.max(LeastStates, BytesOfRows * (bytes + 32L * patterns.length) / BytesOfState)
+    if (shorten(sorted, states)) Arrays.sort(sorted, order)
+    index(sorted, groups)
+  }
+
+  /** To test the rows of a small group takes less time than to look for the strings of all groups. */
+  private def testSmallGroups(
+      needs: Array[Need],
+      groups: Array[Int],
+      starts: Array[Int]
+  ): Unit = {
+    var i = 0
+    while (i < needs.length) {
+      val group = groups(needs(i).row)
+      if (starts(group + 1) - starts(group) < FewRows)
+        needs(i) = Need.ofNothing(isAll = false, needs(i).row)
+      i += 1
+    }
+  }
+
+  private def index(sorted: Array[Need], groups: Array[Int]): OrderedIndex = {
+    val strings = Array.fill(Place.Nowhere + 1)(mutable.ArrayBuffer.empty[Array[Byte]])
+    val cells = new CellsBuilder(patterns.length)
     var last: Need = null
     sorted.foreach { need =>
-      val isNew = last == null || last.place != need.place ||
-        !Arrays.equals(last.string, need.string)
+      val isNew = last == null || !need.isOfSameString(last)
       if (isNew) {
         strings(need.place) += need.string
         cells.string()
@@ -79,36 +101,84 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
       else new PairValues(spec.form.test, isLeft = false, order.map(patterns(_)))
     val index = new Patterns(
       keys.groups,
-      strings.take(Always).map(of => if (of.isEmpty) null else Automaton(of.toArray)),
+      strings.take(Place.Nowhere).map(of => if (of.isEmpty) null else Automaton(of.toArray)),
       strings.map(_.size),
       cells.result(),
       tested,
       spec.form.areCharacters,
       spec.isExact,
-      areOneEach
+      spec.asksFirst,
+      areOneEach = sorted.length == patterns.length
     )
     OrderedIndex(index, order)
   }
-
-  /** Where groups have few rows each, to test them takes less time than to look for strings of all groups. */
-  private def tests: Array[Need] =
-    Array.tabulate(rows)(row => Need(Always, Array.emptyByteArray, isAll = false, row))
 }
 
 private object PatternsBuilder {
-  val Places: IndexedSeq[Place] = IndexedSeq(Place.Anywhere, Place.Start, Place.End)
 
   /** So many rows of a group are tested one by one. */
-  val FewRows: Int = 8
+  private val FewRows = 8
 
-  /** Comes after the places: nothing is needed. */
-  val Always: Int = Places.size
+  /** An automaton takes no more memory than so many times what rows do, but has so many states in any case. */
+  private val BytesOfRows = 3L
+  private val BytesOfState = 17L
+  private val LeastStates = 1L << 20
 
-  /** @param place the number of one of the places */
-  final case class Need(place: Int, string: Array[Byte], isAll: Boolean, row: Int)
+  /** @param place the number of a [[Place]] */
+  final case class Need(place: Int, string: Array[Byte], isAll: Boolean, row: Int) {
+    def isOfSameString(other: Need): Boolean =
+      place == other.place && Arrays.equals(string, other.string)
+  }
+
+  object Need {
+    def ofNothing(isAll: Boolean, row: Int): Need =
+      Need(Place.Nowhere, Array.emptyByteArray, isAll, row)
+  }
+
+  /**
+   * Cuts off what is beyond so many bytes of each string, as few as keep the automata to so many states. What a text needs is then not all of it. Whether any
+   * was cut.
+   */
+  private def shorten(sorted: Array[Need], states: Long): Boolean = {
+    val length = longest(sorted, states)
+    var isAny = false
+    var i = 0
+    while (i < sorted.length) {
+      val need = sorted(i)
+      if (need.string.length > length) {
+        sorted(i) = need.copy(string = Arrays.copyOf(need.string, length), isAll = false)
+        isAny = true
+      }
+      i += 1
+    }
+    isAny
+  }
+
+  private def longest(sorted: Array[Need], states: Long): Int = {
+    // Of each length, how many beginnings of strings there are.
+    val beginnings = new mutable.ArrayBuffer[Long]
+    var i = 0
+    while (i < sorted.length) {
+      val string = sorted(i).string
+      val known =
+        if (i == 0 || sorted(i).place != sorted(i - 1).place) 0
+        else math.max(Arrays.mismatch(string, sorted(i - 1).string), 0)
+      while (beginnings.length < string.length) beginnings += 0L
+      if (!(i > 0 && sorted(i).isOfSameString(sorted(i - 1)))) {
+        var length = known
+        while (length < string.length) {
+          beginnings(length) += 1
+          length += 1
+        }
+      }
+      i += 1
+    }
+    val all = beginnings.scanLeft(0L)(_ + _).tail
+    math.max(1, all.takeWhile(_ <= states).length)
+  }
 
   /** By place and string, then by group. Those that need a test come last, and rows as they arrived. */
-  final class NeedOrder(groups: Array[Int]) extends java.util.Comparator[Need] {
+  final class NeedOrder(groups: Array[Int]) extends Comparator[Need] {
     override def compare(a: Need, b: Need): Int =
       if (a.place != b.place) Integer.compare(a.place, b.place)
       else {

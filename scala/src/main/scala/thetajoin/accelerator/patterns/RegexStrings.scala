@@ -3,6 +3,7 @@ package thetajoin.accelerator.patterns
 import java.lang.{StringBuilder => JStringBuilder}
 import java.nio.charset.StandardCharsets.UTF_8
 
+import scala.collection.mutable
 import scala.util.control.NoStackTrace
 
 /**
@@ -14,7 +15,7 @@ private[patterns] object RegexStrings {
   /** None of them empty; empty itself if there are none, or it isn't known. */
   def of(regex: String): Seq[Array[Byte]] =
     try new RegexStrings(regex).all.map(_.getBytes(UTF_8))
-    catch { case GivenUp => Nil }
+    catch { case GivenUp | _: StackOverflowError => Nil }
 
   private object GivenUp extends RuntimeException with NoStackTrace
 
@@ -56,10 +57,17 @@ private final class RegexStrings(regex: String) {
 
   /** What one of several branches needs: a string for each, if each has one. */
   private def branches(): Seq[String] = {
-    var strings = Seq(branch())
-    while (take('|')) strings :+= branch()
-    if (strings.exists(_.isEmpty) || strings.map(_.size).sum > MostStrings) Nil
-    else strings.flatten.distinct
+    val strings = mutable.LinkedHashSet.empty[String]
+    var isKnown = true
+    var isOpen = true
+    while (isOpen) {
+      val ofBranch = branch()
+      strings ++= ofBranch
+      isKnown &&= ofBranch.nonEmpty && strings.size <= MostStrings
+      if (!isKnown) strings.clear()
+      isOpen = take('|')
+    }
+    strings.toSeq
   }
 
   /** The best of what all atoms of a branch need. */
@@ -145,16 +153,13 @@ private final class RegexStrings(regex: String) {
     else giveUp()
   }
 
-  /** After the bracket; those within are not nested. */
+  /** After the bracket. Other brackets within are not read. */
   private def skipClass(): Unit = {
     take('^'): Unit
     if (isAt(']')) giveUp()
     while (!isAt(']')) {
       if (at >= regex.length || isAt('[')) giveUp()
-      if (take('\\')) {
-        if (at >= regex.length || isAt('Q') || isAt('E')) giveUp()
-      }
-      at += 1
+      if (take('\\')) escaped(): Unit else at += 1
     }
     at += 1
   }

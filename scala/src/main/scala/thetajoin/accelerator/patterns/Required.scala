@@ -1,12 +1,15 @@
 package thetajoin.accelerator.patterns
 
 /** Where in a text a string has to be. */
-private[patterns] sealed abstract class Place
+private[patterns] sealed abstract class Place(val number: Int)
 
 private[patterns] object Place {
-  case object Anywhere extends Place
-  case object Start extends Place
-  case object End extends Place
+  case object Anywhere extends Place(0)
+  case object Start extends Place(1)
+  case object End extends Place(2)
+
+  /** As a place of what needs no string. */
+  final val Nowhere = 3
 }
 
 /**

@@ -55,20 +55,22 @@ private[patterns] object TextCondition {
   /** That the place of a string in a text is one. Characters are counted, so that it isn't found where bytes are none. */
   private object Found {
     def unapply(e: Expression): Option[(Expression, Expression)] = e match {
-      case Not(EqualTo(Position(text, string), Literal(0, IntegerType))) => Some((text, string))
-      case Not(EqualTo(Literal(0, IntegerType), Position(text, string))) => Some((text, string))
-      case EqualTo(Position(text, string), Literal(n: Int, IntegerType)) if n > 0 =>
-        Some((text, string))
-      case EqualTo(Literal(n: Int, IntegerType), Position(text, string)) if n > 0 =>
-        Some((text, string))
-      case OrderedBy(Position(text, string), operator, Literal(n: Int, IntegerType))
-          if isAbove(operator, n) =>
-        Some((text, string))
-      case OrderedBy(Literal(n: Int, IntegerType), operator, Position(text, string))
-          if isAbove(operator.flipped, n) =>
-        Some((text, string))
+      case Not(EqualTo(l, r)) => compared(l, r).collect { case (found, 0) => found }
+      case EqualTo(l, r) => compared(l, r).collect { case (found, n) if n > 0 => found }
+      case OrderedBy(l, operator, r @ Literal(_, IntegerType)) =>
+        compared(l, r).collect { case (found, n) if isAbove(operator, n) => found }
+      case OrderedBy(l, operator, r) =>
+        compared(l, r).collect { case (found, n) if isAbove(operator.flipped, n) => found }
       case _ => None
     }
+
+    /** A place and a number, in any order: of which text and string, and the number. */
+    private def compared(l: Expression, r: Expression): Option[((Expression, Expression), Int)] =
+      (l, r) match {
+        case (Position(text, string), Literal(n: Int, IntegerType)) => Some((text, string) -> n)
+        case (Literal(n: Int, IntegerType), Position(text, string)) => Some((text, string) -> n)
+        case _ => None
+      }
 
     /** Whether only numbers above zero compare so. */
     private def isAbove(operator: Operator, n: Int): Boolean = operator match {
@@ -82,7 +84,7 @@ private[patterns] object TextCondition {
   private object Position {
     def unapply(e: Expression): Option[(Expression, Expression)] = e match {
       case StringInstr(text, string) => Some((text, string))
-      case StringLocate(string, text, Literal(_: Int, IntegerType)) => Some((text, string))
+      case StringLocate(string, text, start) if start.references.isEmpty => Some((text, string))
       case _ => None
     }
   }

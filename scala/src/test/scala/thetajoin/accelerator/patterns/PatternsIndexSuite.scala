@@ -139,17 +139,37 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("more states than the table has") {
+  test("more states than the table has, and more than the automaton may have") {
     val random = new scala.util.Random(7)
     def word(most: Int) =
-      UTF8String.fromString(
-        Seq.fill(1 + random.nextInt(most))(('a' + random.nextInt(3)).toChar).mkString
-      )
-    check(
-      strings.head,
-      Seq.fill(50)(word(200)),
-      Seq.fill(300)(word(4)) ++ Seq.fill(3000)(word(60))
-    )
+      Seq.fill(1 + random.nextInt(most))(('a' + random.nextInt(3)).toChar).mkString
+    val long = Seq.fill(2000)(word(2000))
+    assert(long.map(_.length).sum > 1.5 * (1 << 20))
+    val patterns = Seq.fill(300)(word(4)) ++ long
+    val texts = Seq.fill(3)(word(200)) :+ long.take(5).mkString :+ long(7) :+ long(9).drop(1)
+    for (form <- strings)
+      check(form, texts.map(UTF8String.fromString), patterns.map(UTF8String.fromString))
+  }
+
+  test("many rows of a group, and few") {
+    val random = new scala.util.Random(7)
+    def word() = Seq.fill(random.nextInt(4))(('a' + random.nextInt(3)).toChar).mkString
+    val types = Seq(LongType, StringType)
+    val patterns =
+      Seq.tabulate(400)(i => (if (i < 40) i / 2 else 20 + i % 3, s"%${word()}_${word()}%"))
+    val builder = PatternsSpec(1, like._1, isExact = true).newBuilder(types)
+    patterns.foreach { case (k, p) =>
+      builder.add(key(k.toLong, UTF8String.fromString(p))(types: _*))
+    }
+    val built = builder.finish()
+    val prober = built.index.newProber()
+    for (k <- 0 to 24; text <- Seq.fill(5)(UTF8String.fromString(word() + word() + word()))) {
+      prober.probe(key(k.toLong, text)(types: _*))
+      val expected = patterns.indices.filter { i =>
+        patterns(i)._1 == k && holds(like, text, UTF8String.fromString(patterns(i)._2))
+      }
+      assert(candidates(prober).map(built.order(_)).sorted == expected)
+    }
   }
 
   test("strings of which a text has one that matches a regular expression") {
@@ -163,9 +183,32 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(of("(ab)*c+") == Set("c"))
     for (
       unknown <-
-        Seq("", ".*", "a|", "(?i)error", "\\Qab\\E", "[a]", "x*", "(a)\\1", "(?<=a)b", "a|b*")
+        Seq(
+          "",
+          ".*",
+          "a|",
+          "(?i)error",
+          "\\Qab\\E",
+          "[a]",
+          "x*",
+          "(a)\\1",
+          "(?<=a)b",
+          "a|b*",
+          "[\\c]]ab"
+        )
     )
       assert(of(unknown) == Set.empty, unknown)
+  }
+
+  test("where candidates are tested again, one that can't be used is a candidate of each text") {
+    for ((form, bad) <- Seq(like -> "a|", regex -> "ab[z-a]")) {
+      val builder = PatternsSpec(0, form._1, isExact = false).newBuilder(Seq(StringType))
+      Seq(bad, "x").foreach(p => builder.add(key(UTF8String.fromString(p))(StringType)))
+      val built = builder.finish()
+      val prober = built.index.newProber()
+      prober.probe(key(UTF8String.fromString("y"))(StringType))
+      assert(candidates(prober).map(built.order(_)) == Seq(0))
+    }
   }
 
   test("an error is raised once a text has no other pattern") {
