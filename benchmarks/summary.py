@@ -41,6 +41,26 @@ QUERIES = {
         "contains_many_written",
         "rules_joined",
     ),
+    "text": (
+        "like",
+        "like_large",
+        "like_large_automaton",
+        "titles",
+        "titles_automaton",
+        "regexes",
+        "prefix",
+        "like_written",
+    ),
+    "spatial": (
+        "in_boxes",
+        "in_boxes_large",
+        "overlap",
+        "near",
+        "in_areas",
+        "in_blocks",
+        "nearest_3",
+        "near_grouped",
+    ),
     "asof": (
         "symbols",
         "symbols_tolerance",
@@ -60,7 +80,7 @@ QUERIES = {
     "nlj": ("Q4", "Q8", "Q12", "S3", "Q8_grouped", "Q8_written"),
 }
 FACTS = ("join", "rows", "condition", "then")
-ENGINES = (OFF, ON, "DuckDB", "ClickHouse", "DataFusion", "Polars")
+ENGINES = (OFF, ON, "DuckDB", "ClickHouse", "DataFusion", "Polars", "SedonaDB")
 
 
 def write() -> None:
