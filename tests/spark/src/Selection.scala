@@ -26,12 +26,23 @@ object Selection {
     "join-nearest-by.sql",
     "join-empty-relation.sql",
     "join-resolution-edge-cases.sql",
-    "postgreSQL/join.sql"
+    "postgreSQL/join.sql",
+    "like-any.sql",
+    "like-all.sql",
+    "ilike.sql",
+    "ilike-any.sql",
+    "ilike-all.sql",
+    "regexp-functions.sql",
+    "string-functions.sql",
+    "collations-basic.sql",
+    "collations-string-functions.sql",
+    "charvarchar.sql",
+    "postgreSQL/strings.sql"
   )
   private val inputFolders =
     Seq("exists", "in", "scalar").map(kind => s"subquery/$kind-subquery")
 
-  /** The join suites, those inputs of the SQL suite that are about joins and subqueries, and a suite of ours on a base of Spark's. */
+  /** The join suites, those inputs of the SQL suite that are about joins, subqueries and texts, and a suite of ours on a base of Spark's. */
   def all(home: Path): Seq[Selection] = {
     val sql = "org.apache.spark.sql"
     val folder = home.resolve("sql/core/src/test/resources/sql-tests/inputs")

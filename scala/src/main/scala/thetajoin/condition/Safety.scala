@@ -37,7 +37,7 @@ object Safety {
     case i: StaticInvoke => i.functionName == "stGeomAsBinary"
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
     case _: StartsWith | _: EndsWith | _: Contains => true
-    case _: StringInstr | _: StringLocate => true
+    case _: StringInstr | _: StringLocate | _: CollationKey => true
     case c: Concat => c.children.forall(_.dataType.isInstanceOf[StringType])
     case _: CreateArray | _: MapKeys | _: MapValues | _: Size | _: ArrayContains => true
     case _: ArraysOverlap | _: ArrayIntersect | _: ArrayExcept | _: ArrayDistinct => true

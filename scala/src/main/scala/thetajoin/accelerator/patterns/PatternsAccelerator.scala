@@ -58,7 +58,7 @@ object PatternsAccelerator extends Accelerator {
       paired.flatMap(TextCondition.of).filter(c => sides.split(c.text, c.pattern))
     val (ofPatterns, ofTexts) = conditions.partition(c => sides.ofLeft(c.pattern))
     val refused = ofPatterns.flatMap(_.refusal)
-    ofPatterns.filter(_.refusal.isEmpty).sortBy(!_.isExact).headOption match {
+    ofPatterns.filter(_.refusal.isEmpty).sortBy(!_.isDecided).headOption match {
       case Some(c) => EqualKeys.of(request.shape, request.buildSide).map(offer(c, _, request))
       case None if refused.nonEmpty => Left(refused.head)
       case None if ofTexts.nonEmpty => Left(TextsBuilt())
@@ -69,13 +69,14 @@ object PatternsAccelerator extends Accelerator {
   private def offer(c: TextCondition, equal: EqualKeys, request: JoinRequest): Offer = {
     val areSafe = !equal.canFail && Safety.cannotFail(c.text) && Safety.cannotFail(c.pattern)
     val ofKeys = if (areSafe) equal.sources else Nil
-    val isExact = areSafe && c.isExact &&
+    val isExact = areSafe && c.isDecided &&
       (c.form.test.cannotFail || !request.isGuarded(c.source, ofKeys))
+    val (pattern, text) = c.keys
     Offer(
       served = equal.sources :+ c.source,
       exact = if (isExact) ofKeys :+ c.source else ofKeys,
-      buildKeys = equal.build :+ c.pattern,
-      probeKeys = equal.probe :+ c.text,
+      buildKeys = equal.build :+ pattern,
+      probeKeys = equal.probe :+ text,
       PatternsSpec(equal.build.size, c.form, isExact),
       cost = if (equal.sources.isEmpty) Alone else Keyed
     )

@@ -1,7 +1,8 @@
 package thetajoin.accelerator.patterns
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{IntegerType, StringType}
+import org.apache.spark.sql.catalyst.util.CollationFactory
+import org.apache.spark.sql.types.{DataType, IntegerType, StringType}
 
 import thetajoin.condition.{Operator, OrderedBy}
 import thetajoin.reason.{Reason, ReasonCode}
@@ -9,7 +10,7 @@ import thetajoin.reason.{Reason, ReasonCode}
 /**
  * A conjunct that looks for a pattern in a text.
  *
- * @param isExact whether it holds for each text that matches the pattern by its form
+ * @param isExact whether it holds for each text that matches the pattern by its form, if bytes are compared
  */
 private[patterns] final case class TextCondition(
     source: Expression,
@@ -21,7 +22,24 @@ private[patterns] final case class TextCondition(
 
   /** Why strings of its types can't be looked for byte by byte, if so. */
   def refusal: Option[Reason] = Seq(text, pattern).map(_.dataType).collectFirst {
-    case t if t != StringType => ReasonCode.KeyCollation(s"${t.sql} in ${source.sql}")
+    case t if !isOf(t, StringType.collationId) && !isFolded =>
+      ReasonCode.KeyCollation(s"${t.sql} in ${source.sql}")
+  }
+
+  /** What is looked for, and in what: lower-case letters where Spark compares these. */
+  def keys: (Expression, Expression) =
+    if (isFolded) (CollationKey(pattern), CollationKey(text)) else (pattern, text)
+
+  /** Whether the form decides. What is equal in lower case has equal bytes, but a match may not begin or end within a character. */
+  def isDecided: Boolean = isExact && !isFolded
+
+  /** The other forms fold letters in another way, that of Java. */
+  private def isFolded: Boolean = form.isInstanceOf[PatternForm.OfString] &&
+    Seq(text, pattern).forall(e => isOf(e.dataType, CollationFactory.UTF8_LCASE_COLLATION_ID))
+
+  private def isOf(t: DataType, collation: Int): Boolean = t match {
+    case s: StringType => s.collationId == collation
+    case _ => false
   }
 }
 
