@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from benchmarks.tables import FILES, Parquet
-
-_BATCH = 1_000
+from benchmarks.drawn import Drawn
 
 
 @dataclass(frozen=True)
-class Polygons(Parquet):
+class Polygons(Drawn):
     """Stars of `corners` corners at random places of a square, as the column `shape`.
 
     The number of corners is between both, as often below their geometric mean as above it. Each
@@ -24,27 +22,16 @@ class Polygons(Parquet):
     the row number.
     """
 
+    kind: ClassVar[pa.DataType] = pa.binary()
+    batch: ClassVar[int] = 1_000
+
     columns: str = field(default="shape, w")
     side: float = 1000.0
     radius: float = 1.0
     corners: tuple[int, int] = (10, 1_000)
 
-    def write(self) -> None:
-        """Make the file unless it is there."""
-        if self.path.exists():
-            return
-        FILES.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_suffix(".unfinished")
-        shape, number = self.columns.split(", ")
-        schema = pa.schema([(shape, pa.binary()), (number, pa.int64())])
-        generator = np.random.default_rng(self.rows)
-        with pq.ParquetWriter(unfinished, schema) as writer:
-            for start in range(0, self.rows, _BATCH):
-                numbers = range(start, min(start + _BATCH, self.rows))
-                shapes = [self._star(generator) for _ in numbers]
-                batch = pa.record_batch([pa.array(shapes), pa.array(numbers)], schema=schema)
-                writer.write_batch(batch)
-        unfinished.rename(self.path)
+    def _values(self, generator: np.random.Generator, numbers: range) -> list[bytes]:
+        return [self._star(generator) for _ in numbers]
 
     def _star(self, generator: np.random.Generator) -> bytes:
         least, most = (math.log(corners) for corners in self.corners)

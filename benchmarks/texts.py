@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from english_words import get_english_words_set
 
-from benchmarks.tables import FILES, Parquet
-
-_BATCH = 50_000
+from benchmarks.drawn import Drawn
 
 
 @dataclass(frozen=True)
-class Texts(Parquet):
+class Texts(Drawn):
     """Rows of text and the row number, the columns being named so.
 
     Each row is one of the `forms` in turn, in which `{}` is a word and `{n}` a number, or so many
@@ -24,31 +22,16 @@ class Texts(Parquet):
     the vocabulary.
     """
 
+    kind: ClassVar[pa.DataType] = pa.string()
+    batch: ClassVar[int] = 50_000
+
     columns: str = field(default="txt, v")
     forms: tuple[str, ...] = ()
     words: tuple[int, int] = (1, 1)
     vocabulary: int = 20_000
     skew: float = 1.0
 
-    def write(self) -> None:
-        """Make the file unless it is there."""
-        if self.path.exists():
-            return
-        FILES.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_suffix(".unfinished")
-        text, number = self.columns.split(", ")
-        schema = pa.schema([(text, pa.string()), (number, pa.int64())])
-        generator = np.random.default_rng(self.rows)
-        with pq.ParquetWriter(unfinished, schema) as writer:
-            for start in range(0, self.rows, _BATCH):
-                numbers = range(start, min(start + _BATCH, self.rows))
-                texts = self._texts(generator, numbers)
-                writer.write_batch(
-                    pa.record_batch([pa.array(texts), pa.array(numbers)], schema=schema)
-                )
-        unfinished.rename(self.path)
-
-    def _texts(self, generator: np.random.Generator, numbers: range) -> list[str]:
+    def _values(self, generator: np.random.Generator, numbers: range) -> list[str]:
         words = _words(self.vocabulary)
         least, most = self.words
         counts = generator.integers(least, most + 1, len(numbers))

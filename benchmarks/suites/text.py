@@ -23,12 +23,6 @@ class TextQuery(ElementsQuery):
     """
 
     extracted: bool = False
-    join_type: str = "INNER"
-
-    @property
-    def join_facts(self) -> dict[str, str]:
-        """As of other joins, with the join type."""
-        return super().join_facts | {"join": self.join_type}
 
     @property
     def join_scan(self) -> str:
@@ -75,10 +69,10 @@ _PREFIXES = Texts("text_prefixes_100k", 100_000, columns="pat, w", words=(1, 2),
 _STARTS = Texts("text_starts_1m", 1_000_000, words=(2, 6), skew=1.5)
 
 
-def _all_indices(left: Parquet, right: Parquet, pattern: str = "pat") -> str:
+def _all_indices(left: Parquet, right: Parquet) -> str:
     """Pairs by ClickHouse's automaton, which takes all patterns as one constant."""
     return (
-        f"SELECT v, arrayJoin(multiMatchAllIndices(txt, (SELECT groupArray({pattern}) "
+        f"SELECT v, arrayJoin(multiMatchAllIndices(txt, (SELECT groupArray(pat) "
         f"FROM (SELECT pat FROM {right.name} ORDER BY w)))) - 1 AS w FROM {left.name}"
     )
 
