@@ -149,14 +149,6 @@ def test_an_unknown_accelerator_class_reaches_the_user(session: SparkSession) ->
         session.sql("SELECT * FROM a JOIN b ON x > y").collect()
 
 
-def test_texts_are_not_built(session: SparkSession) -> None:
-    texts = "contains(CAST(x AS STRING), CAST(y AS STRING))"
-    (report,) = thetajoin.explain_joins(
-        session.sql(f"SELECT /*+ BROADCAST(a) */ * FROM a JOIN b ON {texts}")
-    )
-    assert any(line.startswith("patterns, TEXTS_BUILT: ") for line in report.passed_over)
-
-
 MANY_ARMS = " OR ".join(f"x = y + {n}" for n in range(17))
 
 PASSED_OVER = [

@@ -39,9 +39,10 @@ trait PairTest extends Serializable {
   /**
    * What `holds` takes of a value; shared by tasks.
    *
+   * @param isLeft whether it is the left value
    * @param isReused whether it will be tested many times
    */
-  def prepare(value: Array[Byte], isReused: Boolean): AnyRef
+  def prepare(value: Array[Byte], isLeft: Boolean, isReused: Boolean): AnyRef
 
   /**
    * Whether the condition is true of a value that is not prepared and one that is: 1 if it is, 0 if not, and -1 if that can't be told, or not any quicker.

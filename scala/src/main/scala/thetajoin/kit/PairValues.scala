@@ -33,7 +33,8 @@ final class PairValues(
     }
   }
 
-  private[kit] def prepare(position: Int): AnyRef = test.prepare(values(position), isReused = true)
+  private[kit] def prepare(position: Int): AnyRef =
+    test.prepare(values(position), isLeft, isReused = true)
 }
 
 /**
@@ -70,7 +71,7 @@ final class PairTester(build: PairValues, errorsPass: Boolean = false) {
 
   private def tested(position: Int): Boolean = {
     if (!isPrepared) {
-      preparedProbe = test.prepare(probe, isReused = false)
+      preparedProbe = test.prepare(probe, !build.isLeft, isReused = false)
       isPrepared = true
     }
     val quick = test.quick(build.values(position), preparedProbe, build.isLeft)

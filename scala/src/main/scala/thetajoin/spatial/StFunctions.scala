@@ -113,7 +113,7 @@ private[thetajoin] final case class RelationTest(name: String, isTry: Boolean) e
 
   override def cannotFail: Boolean = isTry
 
-  override def prepare(value: Array[Byte], isReused: Boolean): AnyRef =
+  override def prepare(value: Array[Byte], isLeft: Boolean, isReused: Boolean): AnyRef =
     StFunctions.read(value, isReused, name, isTry)
 
   override def quick(value: Array[Byte], other: AnyRef, isLeft: Boolean): Int = other match {

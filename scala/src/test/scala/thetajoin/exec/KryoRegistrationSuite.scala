@@ -138,6 +138,10 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "patterns" -> onSets("contains(a.t, b.s)"),
     "patterns" -> onSets("a.k = b.k AND a.s LIKE b.s || '%'"),
     "patterns" -> onSets("a.t RLIKE b.s || '|e'"),
+    "patterns" -> onSets("startswith(b.s, a.t)"),
+    "patterns" -> onSets("contains(b.s, a.t)"),
+    "patterns" -> onSets("a.k = b.k AND b.s LIKE a.t || '%'"),
+    "patterns" -> onSets("b.s RLIKE a.t || '|e'"),
     "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )
 

@@ -16,11 +16,14 @@ private[patterns] sealed abstract class PatternForm extends Serializable {
   /** What a text needs to match a pattern. */
   def required(pattern: UTF8String): Required
 
-  /** How texts are tested that have what they need. */
-  def test: PairTest
+  /** How texts are tested that have what they need; none if Spark alone tells. */
+  def test: Option[PairTest]
 
-  /** Whether Spark reads texts and patterns as characters, not as bytes. */
-  def areCharacters: Boolean = true
+  /** How texts are read. */
+  def reading: Reading
+
+  /** Where its strings may be needed. */
+  def places: Set[Place]
 }
 
 private[patterns] object PatternForm {
@@ -31,30 +34,46 @@ private[patterns] object PatternForm {
   case object AtEnd extends OfString(Place.End)
 
   sealed abstract class OfString(place: Place) extends PatternForm {
-    override def test: PairTest =
-      StringTest(isAtStart = place == Place.Start, isAtEnd = place == Place.End)
-    override def areCharacters: Boolean = false
+    override def test: Option[PairTest] =
+      Some(StringTest(isAtStart = place == Place.Start, isAtEnd = place == Place.End))
+    override def reading: Reading = Reading.Bytes
+    override def places: Set[Place] = Set(place)
     override def required(pattern: UTF8String): Required =
       if (pattern.numBytes == 0) Required.Nothing
       else Required(place, Seq(pattern.getBytes), isAll = true)
   }
 
+  sealed abstract class OfCharacters extends PatternForm {
+
+    /** Whether letters are compared regardless of their case. */
+    def isFolded: Boolean
+    protected def ofCharacters: PairTest
+    protected def required(pattern: String): Required
+
+    final override def test: Option[PairTest] = if (isFolded) None else Some(ofCharacters)
+    final override def reading: Reading = if (isFolded) Reading.Folded else Reading.Characters
+    final override def required(pattern: UTF8String): Required = {
+      val exact = required(pattern.toString)
+      if (isFolded) exact.copy(anyOf = exact.anyOf.map(Folding.of), isAll = false) else exact
+    }
+  }
+
   /** That of `LIKE`, with a character before those that are no wildcards. */
-  final case class OfLike(escape: Char) extends PatternForm {
-    override def test: PairTest = LikeTest(escape)
-    override def required(pattern: UTF8String): Required =
-      LikePattern.parse(pattern.toString, escape).fold(Required.Unknown)(_.required)
+  final case class OfLike(escape: Char, isFolded: Boolean) extends OfCharacters {
+    override def places: Set[Place] = Set(Place.Anywhere, Place.Start, Place.End)
+    override protected def ofCharacters: PairTest = LikeTest(escape)
+    override protected def required(pattern: String): Required =
+      LikePattern.parse(pattern, escape).fold(Required.Unknown)(_.required)
   }
 
   /** A regular expression of Java. */
-  case object OfRegex extends PatternForm {
-    override def test: PairTest = RegexTest()
-    override def required(pattern: UTF8String): Required = {
-      val regex = pattern.toString
+  final case class OfRegex(isFolded: Boolean) extends OfCharacters {
+    override def places: Set[Place] = Set(Place.Anywhere)
+    override protected def ofCharacters: PairTest = RegexTest()
+    override protected def required(regex: String): Required =
       // Each text meets one that can't be used.
       if (canBeUsed(regex)) Required(Place.Anywhere, RegexStrings.of(regex), isAll = false)
       else Required.Unknown
-    }
 
     private def canBeUsed(regex: String): Boolean =
       try Pattern.compile(regex) != null
@@ -65,11 +84,11 @@ private[patterns] object PatternForm {
 /** Tests a text against a pattern, which is the right value. */
 private[patterns] sealed abstract class TextTest extends PairTest {
 
-  /** Made of a pattern, for all tasks. It raises the error that Spark raises. */
+  /** Made of a pattern, once. It raises the error that Spark raises. */
   protected def compiled(pattern: Array[Byte]): CompiledPattern
 
-  final override def prepare(value: Array[Byte], isReused: Boolean): AnyRef =
-    if (isReused) compiled(value) else new Text(value)
+  final override def prepare(value: Array[Byte], isLeft: Boolean, isReused: Boolean): AnyRef =
+    if (isLeft) new Text(value) else compiled(value)
 
   final override def holds(left: AnyRef, right: AnyRef): Boolean =
     right.asInstanceOf[CompiledPattern].matches(left.asInstanceOf[Text])
@@ -117,7 +136,7 @@ private[patterns] final case class RegexTest() extends TextTest {
   }
 }
 
-/** A pattern that can be used, shared by tasks. */
+/** A pattern that can be used. */
 private[patterns] trait CompiledPattern {
   def matches(text: Text): Boolean
 }

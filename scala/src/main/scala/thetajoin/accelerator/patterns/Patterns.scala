@@ -1,6 +1,5 @@
 package thetajoin.accelerator.patterns
 
-import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -43,8 +42,8 @@ private[patterns] final class Cells(
 /**
  * @param automata of the strings that are needed anywhere, at the start and, backwards, at the end; null without any
  * @param counts how many strings each has, then 1 if there are rows which need none
- * @param tested patterns by position; null if no row has to be tested
- * @param areCharacters whether Spark reads texts as characters, not as bytes
+ * @param tested patterns by position; null if no row has to be tested, or can be
+ * @param reading how texts are read
  * @param isExact whether an error in a pattern is raised
  * @param asksFirst whether one candidate of a text is enough
  * @param areOneEach whether no row has several strings of which a text needs one
@@ -55,7 +54,7 @@ final class Patterns(
     private[patterns] val counts: Array[Int],
     private[patterns] val cells: Cells,
     private[patterns] val tested: PairValues,
-    private[patterns] val areCharacters: Boolean,
+    private[patterns] val reading: Reading,
     private[patterns] val isExact: Boolean,
     private[patterns] val asksFirst: Boolean,
     private[patterns] val areOneEach: Boolean
@@ -138,17 +137,16 @@ private class PatternsProber(index: Patterns) extends Prober {
   }
 
   private def begin(base: AnyRef, offset: Long, size: Int): Unit = {
+    val read = index.reading.of(base, offset, size)
     base match {
-      case array: Array[Byte] =>
+      case array: Array[Byte] if read == null =>
         bytes = array
         start = (offset - Platform.BYTE_ARRAY_OFFSET).toInt
         end = start + size
-      case _ => copy(UTF8String.fromAddress(base, offset, size).getBytes)
-    }
-    if (index.areCharacters && !isAscii(base, offset, size)) {
-      val text = UTF8String.fromAddress(base, offset, size)
-      // Bytes that are no characters are replaced.
-      if (!text.isValid) copy(text.toString.getBytes(UTF_8))
+      case _ =>
+        bytes = if (read == null) UTF8String.fromAddress(base, offset, size).getBytes else read
+        start = 0
+        end = bytes.length
     }
     isTesting = false
     found.restart()
@@ -156,26 +154,6 @@ private class PatternsProber(index: Patterns) extends Prober {
     cellEnd = cellAt
     place = -1
     nextPlace()
-  }
-
-  private def copy(text: Array[Byte]): Unit = {
-    bytes = text
-    start = 0
-    end = text.length
-  }
-
-  private def isAscii(base: AnyRef, offset: Long, size: Int): Boolean = {
-    var bits = 0L
-    var i = 0
-    while (i + 8 <= size) {
-      bits |= Platform.getLong(base, offset + i)
-      i += 8
-    }
-    while (i < size) {
-      bits |= Platform.getByte(base, offset + i).toLong << 56 | Platform.getByte(base, offset + i)
-      i += 1
-    }
-    (bits & 0x8080808080808080L) == 0L
   }
 
   /** Goes on to the next one that has strings. */
@@ -230,7 +208,11 @@ private class PatternsProber(index: Patterns) extends Prober {
       collected.clear()
       while (cellAt < cellEnd && collected.length < enough) {
         val row = cells.postings(cellAt)
-        if ((index.areOneEach || taken.add(row)) && (cellAt < cellTested || passes(row)))
+        if (
+          (index.areOneEach || taken.add(row)) && (cellAt < cellTested || tester == null || passes(
+            row
+          ))
+        )
           collected.add(row)
         cellAt += 1
       }

@@ -14,15 +14,16 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.text LIKE concat('%', b.name, '%')    a.text LIKE b.pattern    contains(a.text, b.name)    a.text RLIKE b.regex
  * }}}
  *
- * For each pattern the strings are known of which a text has to have one to match, such as the longest one between its wildcards. All of
- * them are looked for in one pass over a text by an automaton. A pattern that says more than its string is tested where that is found.
+ * For each pattern the strings are known of which a text has to have one to match, such as the longest one between its wildcards. Where
+ * patterns are built, all of them are looked for in one pass over a text by an automaton. Where texts are built, those are looked up that have
+ * three bytes of a string, or begin or end with it. A pattern that says more than its string is tested where that is found.
  */
 object PatternsAccelerator extends Accelerator {
   override val id: String = "patterns"
 
   override val summary: String =
     "LIKE, RLIKE, contains, startswith, endswith, instr and the like with patterns of the other side, perhaps beside equal keys: one pass over a text " +
-      "finds all patterns whose strings it has."
+      "finds all patterns whose strings it has, or each pattern's texts are looked up."
 
   case object NoTextCondition
       extends ReasonCode(
@@ -31,14 +32,7 @@ object PatternsAccelerator extends Accelerator {
         "Nothing to do unless the join is about texts: docs/texts.md lists the forms that are understood."
       )
 
-  case object TextsBuilt
-      extends ReasonCode(
-        "TEXTS_BUILT",
-        "The side that would be indexed has the texts; patterns are indexed, not texts",
-        "Nothing to do: the other side is asked for as well."
-      )
-
-  override def reasons: Seq[ReasonCode] = Seq(NoTextCondition, TextsBuilt)
+  override def reasons: Seq[ReasonCode] = Seq(NoTextCondition)
 
   override def wireClasses: Seq[Class[_]] =
     Seq(
@@ -46,6 +40,17 @@ object PatternsAccelerator extends Accelerator {
       classOf[Automaton],
       classOf[Array[Automaton]],
       classOf[Cells],
+      classOf[Reading],
+      classOf[Texts],
+      classOf[Trigrams],
+      PatternForm.Anywhere.getClass,
+      PatternForm.AtStart.getClass,
+      PatternForm.AtEnd.getClass,
+      classOf[PatternForm.OfLike],
+      classOf[PatternForm.OfRegex],
+      Place.Anywhere.getClass,
+      Place.Start.getClass,
+      Place.End.getClass,
       classOf[StringTest],
       classOf[LikeTest],
       classOf[RegexTest]
@@ -56,32 +61,41 @@ object PatternsAccelerator extends Accelerator {
     val sides = new Sides(AttributeSet(request.build), AttributeSet(request.probe))
     val conditions =
       paired.flatMap(TextCondition.of).filter(c => sides.split(c.text, c.pattern))
-    val (ofPatterns, ofTexts) = conditions.partition(c => sides.ofLeft(c.pattern))
-    val refused = ofPatterns.flatMap(_.refusal)
-    ofPatterns.filter(_.refusal.isEmpty).sortBy(!_.isDecided).headOption match {
-      case Some(c) => EqualKeys.of(request.shape, request.buildSide).map(offer(c, _, request))
-      case None if refused.nonEmpty => Left(refused.head)
-      case None if ofTexts.nonEmpty => Left(TextsBuilt())
-      case None => Left(NoTextCondition())
+    val refused = conditions.flatMap(_.refusal)
+    def buildsTexts(c: TextCondition) = sides.ofLeft(c.text)
+    conditions.filter(_.refusal.isEmpty).sortBy(c => (buildsTexts(c), !c.isDecided)) match {
+      case c +: _ =>
+        EqualKeys.of(request.shape, request.buildSide).map(offer(c, buildsTexts(c), _, request))
+      case _ => Left(refused.headOption.getOrElse(NoTextCondition()))
     }
   }
 
-  private def offer(c: TextCondition, equal: EqualKeys, request: JoinRequest): Offer = {
+  private def offer(
+      c: TextCondition,
+      buildsTexts: Boolean,
+      equal: EqualKeys,
+      request: JoinRequest
+  ): Offer = {
     val areSafe = !equal.canFail && Safety.cannotFail(c.text) && Safety.cannotFail(c.pattern)
     val ofKeys = if (areSafe) equal.sources else Nil
     val isExact = areSafe && c.isDecided &&
-      (c.form.test.cannotFail || !request.isGuarded(c.source, ofKeys))
+      (c.form.test.forall(_.cannotFail) || !request.isGuarded(c.source, ofKeys))
     val (pattern, text) = c.keys
+    val (build, probe) = if (buildsTexts) (text, pattern) else (pattern, text)
+    val keys = equal.build.size
     Offer(
       served = equal.sources :+ c.source,
       exact = if (isExact) ofKeys :+ c.source else ofKeys,
-      buildKeys = equal.build :+ pattern,
-      probeKeys = equal.probe :+ text,
-      PatternsSpec(equal.build.size, c.form, isExact),
-      cost = if (equal.sources.isEmpty) Alone else Keyed
+      buildKeys = equal.build :+ build,
+      probeKeys = equal.probe :+ probe,
+      if (buildsTexts) TextsSpec(keys, c.form, isExact) else PatternsSpec(keys, c.form, isExact),
+      cost =
+        if (buildsTexts) OfTexts else if (keys == 0) OfPatterns else OfPatterns.copy(share = 0.0005)
     )
   }
 
-  private val Alone = Cost(share = 0.001, perProbe = 500, perBuildRow = 1000)
-  private val Keyed = Alone.copy(share = 0.0005)
+  private val OfPatterns = Cost(share = 0.001, perProbe = 500, perBuildRow = 1000)
+
+  /** Candidates are tested, which takes much longer than their share says of others. */
+  private val OfTexts = Cost(share = 0.02, perProbe = 1000, perBuildRow = 3000)
 }

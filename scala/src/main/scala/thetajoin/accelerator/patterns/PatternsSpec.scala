@@ -98,14 +98,15 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
     val order = cells.order
     val tested =
       if (sorted.forall(_.isAll)) null
-      else new PairValues(spec.form.test, isLeft = false, order.map(patterns(_)))
+      else
+        spec.form.test.map(new PairValues(_, isLeft = false, order.map(patterns(_)))).orNull
     val index = new Patterns(
       keys.groups,
       strings.take(Place.Nowhere).map(of => if (of.isEmpty) null else Automaton(of.toArray)),
       strings.map(_.size),
       cells.result(),
       tested,
-      spec.form.areCharacters,
+      spec.form.reading,
       spec.isExact,
       spec.asksFirst,
       areOneEach = sorted.length == patterns.length

@@ -19,28 +19,23 @@ private[patterns] final case class TextCondition(
     form: PatternForm,
     isExact: Boolean = true
 ) {
+  import TextCondition._
 
   /** Why strings of its types can't be looked for byte by byte, if so. */
   def refusal: Option[Reason] = Seq(text, pattern).map(_.dataType).collectFirst {
-    case t if !isOf(t, StringType.collationId) && !isFolded =>
+    case t if !isOf(t, StringType.collationId) && !isLowerCase =>
       ReasonCode.KeyCollation(s"${t.sql} in ${source.sql}")
   }
 
-  /** What is looked for, and in what: lower-case letters where Spark compares these. */
+  /** The pattern and the text as they are looked for: by the letters that Spark compares, unless the form folds letters by itself. */
   def keys: (Expression, Expression) =
-    if (isFolded) (CollationKey(pattern), CollationKey(text)) else (pattern, text)
+    if (isLowerCase && form.reading == Reading.Bytes) (CollationKey(pattern), CollationKey(text))
+    else (pattern, text)
 
   /** Whether the form decides. What is equal in lower case has equal bytes, but a match may not begin or end within a character. */
-  def isDecided: Boolean = isExact && !isFolded
+  def isDecided: Boolean = isExact && !isLowerCase
 
-  /** The other forms fold letters in another way, that of Java. */
-  private def isFolded: Boolean = form.isInstanceOf[PatternForm.OfString] &&
-    Seq(text, pattern).forall(e => isOf(e.dataType, CollationFactory.UTF8_LCASE_COLLATION_ID))
-
-  private def isOf(t: DataType, collation: Int): Boolean = t match {
-    case s: StringType => s.collationId == collation
-    case _ => false
-  }
+  private def isLowerCase: Boolean = Seq(text, pattern).forall(e => isInLowerCase(e.dataType))
 }
 
 private[patterns] object TextCondition {
@@ -48,8 +43,9 @@ private[patterns] object TextCondition {
 
   def of(source: Expression): Option[TextCondition] = source match {
     case Like(text, pattern, escape) =>
-      Some(TextCondition(source, text, pattern, OfLike(escape)))
-    case RLike(text, pattern) => Some(TextCondition(source, text, pattern, OfRegex))
+      Some(TextCondition(source, text, pattern, OfLike(escape, isInLowerCase(text.dataType))))
+    case RLike(text, pattern) =>
+      Some(TextCondition(source, text, pattern, OfRegex(isInLowerCase(text.dataType))))
     case Contains(text, string) => Some(TextCondition(source, text, string, Anywhere))
     case StartsWith(text, string) => Some(TextCondition(source, text, string, AtStart))
     case EndsWith(text, string) => Some(TextCondition(source, text, string, AtEnd))
@@ -60,6 +56,14 @@ private[patterns] object TextCondition {
     case Found(text, string) =>
       Some(TextCondition(source, text, string, Anywhere, isExact = false))
     case _ => None
+  }
+
+  private def isInLowerCase(t: DataType): Boolean =
+    isOf(t, CollationFactory.UTF8_LCASE_COLLATION_ID)
+
+  private def isOf(t: DataType, collation: Int): Boolean = t match {
+    case s: StringType => s.collationId == collation
+    case _ => false
   }
 
   /** `left(text, length(string))` or the like. */

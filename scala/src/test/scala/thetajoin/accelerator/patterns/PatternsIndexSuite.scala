@@ -14,7 +14,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.contract.{BytesProber, Prober}
+import thetajoin.contract.{BytesProber, IndexSpec, Prober}
 
 /** The index gives the patterns for which Spark's own expression is true. */
 class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -28,8 +28,8 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (PatternForm.AtStart, StartsWith(_, _)),
     (PatternForm.AtEnd, EndsWith(_, _))
   )
-  private val like: Form = (PatternForm.OfLike('|'), Like(_, _, '|'))
-  private val regex: Form = (PatternForm.OfRegex, RLike(_, _))
+  private val like: Form = (PatternForm.OfLike('|', isFolded = false), Like(_, _, '|'))
+  private val regex: Form = (PatternForm.OfRegex(isFolded = false), RLike(_, _))
 
   /** Parts of UTF-8 as well, which are no characters by themselves. */
   private def bytesOf(parts: String*): Gen[UTF8String] =
@@ -79,9 +79,12 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def key(values: Any*)(types: DataType*): InternalRow =
     UnsafeProjection.create(types.toArray)(InternalRow.fromSeq(values))
 
-  private def index(form: PatternForm, patterns: Seq[UTF8String]) = {
-    val builder = PatternsSpec(0, form, isExact = true).newBuilder(Seq(StringType))
-    patterns.foreach(p => builder.add(key(p)(StringType)))
+  private def index(form: PatternForm, patterns: Seq[UTF8String]) =
+    indexOf(PatternsSpec(0, form, isExact = true), patterns)
+
+  private def indexOf(spec: IndexSpec, strings: Seq[UTF8String]) = {
+    val builder = spec.newBuilder(Seq(StringType))
+    strings.foreach(s => builder.add(key(s)(StringType)))
     builder.finish()
   }
 
@@ -101,6 +104,13 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(candidates(prober).map(built.order(_)).sorted == expected, s"$text in $patterns")
       prober.probe(key(text)(StringType))
       assert(candidates(prober).size == expected.size)
+    }
+    val ofTexts = indexOf(TextsSpec(0, form._1, isExact = true), texts)
+    val textProber = ofTexts.index.newProber()
+    patterns.foreach { pattern =>
+      val expected = texts.indices.filter(i => holds(form, texts(i), pattern))
+      textProber.probe(key(pattern)(StringType))
+      assert(candidates(textProber).map(ofTexts.order(_)).sorted == expected, s"$texts, $pattern")
     }
   }
 
@@ -136,6 +146,51 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
         assert(candidates(prober).map(built.order(_)).sorted == expected)
       }
+    }
+  }
+
+  test("only texts with equal keys are candidates") {
+    val types = Seq(LongType, StringType)
+    val keys = Gen.choose(0L, 3L)
+    forAll(Gen.listOf(Gen.zip(keys, text)), Gen.listOf(Gen.zip(keys, likes))) { (texts, patterns) =>
+      val builder = TextsSpec(1, like._1, isExact = true).newBuilder(types)
+      texts.foreach { case (k, t) => builder.add(key(k, t)(types: _*)) }
+      val built = builder.finish()
+      val prober = built.index.newProber()
+      patterns.foreach { case (k, p) =>
+        val pattern = UTF8String.fromString(p)
+        prober.probe(key(k, pattern)(types: _*))
+        val expected =
+          texts.indices.filter(i => texts(i)._1 == k && holds(like, texts(i)._2, pattern))
+        assert(candidates(prober).map(built.order(_)).sorted == expected)
+      }
+    }
+  }
+
+  test("texts that share long beginnings, and ends") {
+    val random = new scala.util.Random(7)
+    def word() = Seq.fill(random.nextInt(3))(('a' + random.nextInt(2)).toChar).mkString
+    val (some, long) = ("https://www." * 3, "x" * 80)
+    val texts = Seq.fill(1500)(
+      Seq("", some, long)(random.nextInt(3)) + word() + Seq("", some, long)(random.nextInt(3))
+    )
+    val patterns = Seq("", "a", "ab", some, long, some + "a", long + "ba", "a" + some, "b" + long)
+    for (form <- strings)
+      check(form, texts.map(UTF8String.fromString), patterns.map(UTF8String.fromString))
+  }
+
+  test("characters are the same in any case if a regular expression takes them for the same") {
+    for (c <- 0 to Character.MAX_CODE_POINT)
+      assert(Folding.of(Folding.of(c)) == Folding.of(c))
+    val flags = Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE
+    val cased = (0 to Character.MAX_CODE_POINT)
+      .filter(c => Folding.of(c) != c && !(c >= 0xd800 && c < 0xe000))
+    def string(c: Int) = new String(Character.toChars(c))
+    for (c <- cased ++ cased.map(Folding.of)) {
+      val one = Pattern.compile(Pattern.quote(string(c)), flags)
+      val same = cased.filter(o => one.matcher(string(o)).matches())
+      assert(same.forall(o => Folding.of(o) == Folding.of(c)), c)
+      assert(new String(Folding.of(string(c).getBytes(UTF_8)), UTF_8) == string(Folding.of(c)))
     }
   }
 
