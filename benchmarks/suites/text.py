@@ -34,14 +34,35 @@ class TextQuery(ElementsQuery):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnyTextQuery(TextQuery):
+    """The texts that match any of the patterns."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The row number of the texts."""
+        return ("v",)
+
+    def select(self, columns: str, engine: str) -> str:
+        """The existence join, or what the engine is asked in its place."""
+        if engine in self.rewritten:
+            return f"SELECT {columns} FROM ({self.rewritten[engine]}) AS texts"
+        return (
+            f"SELECT {columns} FROM {self.left.name} WHERE EXISTS "
+            f"(SELECT 1 FROM {self.right.name} WHERE {self.condition_of(engine)})"
+        )
+
+
 def _documents(rows: int) -> Texts:
     return Texts(f"text_documents_{rows // 1000}k", rows, words=(6, 20), skew=3.0)
 
 
+_DOCUMENTS_2K = _documents(2_000)
 _DOCUMENTS = _documents(200_000)
 _DOCUMENTS_4M = _documents(4_000_000)
 _NAMES_2K = Texts("text_names_2k", 2_000, columns="pat, w")
 _TITLES = Texts("text_titles_2m", 2_000_000, words=(3, 9), skew=2.0)
+_PHRASES_1M = Texts("text_phrases_1m", 1_000_000, columns="pat, w", words=(1, 4), skew=1.5)
 _PHRASES = Texts("text_phrases_100k", 100_000, columns="pat, w", words=(1, 4), skew=1.5)
 _LINES = Texts(
     "text_lines_500k",
@@ -121,11 +142,34 @@ def _strings(name: str, left: Parquet, right: Parquet, **more: object) -> tuple[
     )
 
 
+_ANY = (
+    f"SELECT v FROM {_DOCUMENTS.name} "
+    f"WHERE multiMatchAny(txt, (SELECT groupArray(pat) FROM {_NAMES_2K.name}))"
+)
+
 _LIKE_QUERIES = _strings("like", _DOCUMENTS, _NAMES_2K)
 _QUERIES = (
     *_LIKE_QUERIES,
     *_strings("like_large", _DOCUMENTS_4M, _NAMES_2K, off=False),
     *_strings("titles", _TITLES, _PHRASES, off=False),
+    AnyTextQuery(
+        name="any_name",
+        left=_DOCUMENTS,
+        right=_NAMES_2K,
+        condition=_CONTAINS,
+        columns=("txt", "pat"),
+        words=_CONTAINS_WORDS,
+        rewritten={"ClickHouse": _ANY},
+        extracted=True,
+    ),
+    _query(
+        "few_texts",
+        _DOCUMENTS_2K,
+        _PHRASES_1M,
+        _CONTAINS,
+        words=_CONTAINS_WORDS,
+        off=False,
+    ),
     _query(
         "regexes",
         _LINES,
