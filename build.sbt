@@ -16,7 +16,7 @@ val sparkJavaOptions = Seq(
   "sun.nio.cs",
   "sun.security.action",
   "sun.util.calendar"
-).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
+).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED") :+ "--add-modules=jdk.incubator.vector"
 
 // An accelerator of a third party, as an example, in a jar of its own.
 lazy val example = (project in file("tests/example-accelerator"))
@@ -93,7 +93,8 @@ lazy val root = (project in file("."))
       "-Xlint:_,-byname-implicit",
       "-Wunused:_"
     ),
-    javacOptions ++= Seq("--release", "17"),
+    // Of the JDK's own, the class file format and what the class path has: the Vector API is of a module that --release does not know.
+    javacOptions ++= Seq("-source", "17", "-target", "17", "--add-modules", "jdk.incubator.vector"),
     semanticdbEnabled := true,
     semanticdbVersion := scalafixSemanticdb.revision,
     run / fork := true,

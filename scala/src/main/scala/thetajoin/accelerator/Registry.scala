@@ -18,6 +18,7 @@ import thetajoin.accelerator.nearest.NearestAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.patterns.PatternsAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
+import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.Accelerator
 import thetajoin.reason.ReasonCode
@@ -42,6 +43,7 @@ object Registry {
     ContainmentAccelerator,
     WildcardAccelerator,
     PatternsAccelerator,
+    VectorAccelerator,
     AnyOfAccelerator,
     NearestAccelerator,
     NestedLoopAccelerator

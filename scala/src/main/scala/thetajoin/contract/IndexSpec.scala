@@ -17,6 +17,9 @@ trait IndexSpec extends Serializable {
   /** How many of the last probe keys are numbers by which the index is ordered, two at most; see [[BatchProber]]. */
   def bounds: Int = 0
 
+  /** Whether its indexes are [[BatchProber]]s that had better be asked for many probe rows together, however large they are. */
+  def asksTogether: Boolean = false
+
   /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
   def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
     throw new UnsupportedOperationException(s"$this keeps every row")

@@ -104,7 +104,7 @@ private[driver] final class ProbeCode(
     }
     val find = s"""
       |${values.map(_.code).mkString("\n")}
-      |if (!(${values.map(_.isNull).mkString(" || ")})) {
+      |if (!(${anyNull(values)})) {
       |  $groupCode
       |  ${stores.mkString("\n")}
       |  ${place.group} = $group;
@@ -177,6 +177,9 @@ private[driver] final class ProbeCode(
     case BinaryType => s"${k.value}, (long) ${Platform.BYTE_ARRAY_OFFSET}, ${k.value}.length"
     case _ => s"${k.value}.getBaseObject(), ${k.value}.getBaseOffset(), ${k.value}.numBytes()"
   }
+
+  private def anyNull(values: Seq[ExprCode]): String =
+    if (values.isEmpty) "false" else values.map(_.isNull).mkString(" || ")
 
   private def anyNull(row: ExprCode, keys: Seq[Expression]): String =
     if (!task.takesNullKeys && keys.exists(_.nullable)) s"${row.value}.anyNull()" else "false"

@@ -256,7 +256,8 @@ final class BroadcastThetaJoinExec(
 
   override protected def batchBounds(relation: ThetaRelation): Option[Int] =
     if (
-      sortsProbe && role.buildExistence.isEmpty && paysToSort(relation) &&
+      sortsProbe && role.buildExistence.isEmpty &&
+      (mode.spec.asksTogether || paysToSort(relation)) &&
       relation.index.newBatchProber().isDefined
     ) Some(mode.spec.bounds)
     else None

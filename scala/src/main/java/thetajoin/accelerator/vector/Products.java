@@ -1,0 +1,42 @@
+package thetajoin.accelerator.vector;
+
+/**
+ * Inner products of probe vectors with build vectors. Build vectors lie in panels of {@link #LANES} of them, dimension by dimension: the first
+ * coordinates of all, then the second ones. For one task.
+ */
+abstract class Products {
+
+  /** Build vectors of a panel. */
+  static final int LANES = 32;
+
+  private static final boolean HAS_VECTORS =
+      ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
+
+  /** The quickest in this JVM: Spark's launcher adds the module that it takes. */
+  static Products newProducts() {
+    return HAS_VECTORS ? new SimdProducts() : new LoopProducts();
+  }
+
+  /** How many panels are best taken at once. */
+  abstract int panels();
+
+  /**
+   * Of probe vectors, which lie one after another, with each vector of some panels.
+   *
+   * @param count how many probe vectors there are
+   * @param at where the first panel begins
+   * @param panels how many panels there are, {@link #panels()} at most
+   * @param out takes the products: those of the first probe vector with the first panel, with the second one, and so on
+   */
+  abstract void multiply(
+      float[] probes, int count, int dimensions, float[] build, int at, int panels, float[] out);
+
+  /**
+   * Takes a part of a number for each lane away from the products of a probe vector with a panel, and tells as bits which of these scores are at least
+   * some score.
+   *
+   * @param at where the products begin, and the scores after the call
+   * @param taken the numbers, from {@code takenAt} on
+   */
+  abstract int score(float[] out, int at, float[] taken, int takenAt, float part, float least);
+}

@@ -1,0 +1,87 @@
+package thetajoin.accelerator.vector
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.types._
+
+import thetajoin.condition.Sides
+
+/** How two vectors are compared. */
+private[vector] sealed abstract class Measure(val function: String) extends Serializable {
+
+  /** Whether more means nearer. */
+  def isSimilarity: Boolean = this != Measure.Distance
+}
+
+private[vector] object Measure {
+  case object Cosine extends Measure("vectorCosineSimilarity")
+  case object Product extends Measure("vectorInnerProduct")
+  case object Distance extends Measure("vectorL2Distance")
+
+  val all: Seq[Measure] = Seq(Cosine, Product, Distance)
+}
+
+/**
+ * A value that follows from how two vectors compare: `offset + sign * measure(left, right)`, but for what arithmetic rounds.
+ *
+ * @param sign 1 or -1
+ */
+private[vector] final case class Similarity(
+    measure: Measure,
+    left: Expression,
+    right: Expression,
+    sign: Int,
+    offset: Double
+) {
+
+  /** Whether more of this value means nearer. */
+  def isNearerIfMore: Boolean = measure.isSimilarity == (sign > 0)
+
+  /** The vectors of (build, probe). */
+  def oriented(sides: Sides): Option[(Expression, Expression)] =
+    if (sides.ofLeft(left) && sides.ofRight(right)) Some((left, right))
+    else if (sides.ofLeft(right) && sides.ofRight(left)) Some((right, left))
+    else None
+}
+
+private[vector] object Similarity {
+
+  def of(e: Expression): Option[Similarity] = e match {
+    case Compared(measure, l, r) => Some(Similarity(measure, l, r, sign = 1, offset = 0.0))
+    case Cast(child, DoubleType, _, _) if child.dataType == FloatType => of(child)
+    case UnaryMinus(child, _) => of(child).map(s => s.copy(sign = -s.sign, offset = -s.offset))
+    case Subtract(Constant(c), child, _) =>
+      of(child).map(s => s.copy(sign = -s.sign, offset = c - s.offset))
+    case Subtract(child, Constant(c), _) => of(child).map(s => s.copy(offset = s.offset - c))
+    case Add(Constant(c), child, _) => of(child).map(s => s.copy(offset = s.offset + c))
+    case Add(child, Constant(c), _) => of(child).map(s => s.copy(offset = s.offset + c))
+    case _ => None
+  }
+
+  /** Spark's functions, and those of the same names that stand in for them where Spark has none. */
+  private object Compared {
+    def unapply(e: Expression): Option[(Measure, Expression, Expression)] = e match {
+      case i: StaticInvoke if i.staticObject.getSimpleName == "VectorFunctionImplUtils" =>
+        for {
+          measure <- Measure.all.find(_.function == i.functionName)
+          Seq(l, r) <- Some(i.arguments.take(2))
+          if Seq(l, r).forall(isVector)
+        } yield (measure, l, r)
+      case _ => None
+    }
+
+    private def isVector(e: Expression): Boolean = e.dataType match {
+      case ArrayType(FloatType, _) => true
+      case _ => false
+    }
+  }
+
+  private object Constant {
+    def unapply(e: Expression): Option[Double] = e match {
+      case Literal(value: Double, DoubleType) if java.lang.Double.isFinite(value) => Some(value)
+      case Literal(value: Float, FloatType) if java.lang.Float.isFinite(value) =>
+        Some(value.toDouble)
+      case _ => None
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package thetajoin.accelerator.vector
+
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeSet,
+  Cast,
+  Expression,
+  SortOrder
+}
+import org.apache.spark.sql.types.{DoubleType, FloatType}
+
+import thetajoin.condition.{OrderedBy, Safety, Sides}
+import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.kit.EqualKeys
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Vectors that are similar, perhaps beside equal keys.
+ *
+ * {{{
+ *   vector_cosine_similarity(a.v, b.v) > 0.9              vector_l2_distance(a.v, b.v) < a.reach
+ *   NEAREST 5 BY SIMILARITY vector_inner_product(a.v, b.v)
+ * }}}
+ *
+ * A block of probe vectors meets all build vectors by a matrix product in 32 bits. The rows that this leaves, which are few, are told from each other by Spark's own function.
+ */
+object VectorAccelerator extends Accelerator {
+  override val id: String = "vector"
+
+  override val summary: String =
+    "Cosine similarity, inner product or distance of vectors of both sides, compared with a bound or the nearest first, perhaps beside equal keys: " +
+      "blocks of probe vectors meet the build vectors by a matrix product."
+
+  case object NoVectors
+      extends ReasonCode(
+        "NO_VECTORS",
+        "The matches are not those of vectors above a similarity or within a distance, nor the first of them",
+        "Nothing to do unless the join is about vectors: docs/vectors.md lists the forms that are understood."
+      )
+
+  override def reasons: Seq[ReasonCode] = Seq(NoVectors)
+
+  override def wireClasses: Seq[Class[_]] = Seq(
+    classOf[Vectors],
+    classOf[Panels],
+    classOf[Asked],
+    classOf[Line],
+    classOf[Array[Float]],
+    classOf[Array[Array[Float]]]
+  )
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+    val sides = new Sides(AttributeSet(request.build), AttributeSet(request.probe))
+    val ranked = request.need match {
+      case Need.Lowest(k, rank) => this.ranked(k, rank, sides)
+      case _ => None
+    }
+    val bounded = request.paired.map(_.source).flatMap(this.bounded(_, sides))
+    val first = ranked.orElse(bounded.headOption)
+    first.fold[Either[Reason, Offer]](Left(NoVectors())) { of =>
+      val bound = bounded.find(b => b.vectors == of.vectors && b.measure == of.measure)
+      EqualKeys.of(request.shape, request.buildSide).map { equal =>
+        val (build, probe) = of.vectors
+        Offer(
+          served = equal.sources ++ bound.map(_.source) ++ ranked.map(_.source),
+          exact =
+            if (!equal.canFail && Seq(build, probe).forall(Safety.cannotFail)) equal.sources
+            else Nil,
+          buildKeys = equal.build :+ build,
+          probeKeys = (equal.probe :+ probe) ++ bound.flatMap(_.bound),
+          VectorsSpec(
+            equal.build.size,
+            Asked(
+              of.measure == Measure.Cosine,
+              of.measure == Measure.Distance,
+              bound.map(_.line).orNull,
+              ranked.map(_.line).orNull,
+              ranked.exists(_.isDescending),
+              ranked.fold(0)(_.most)
+            )
+          ),
+          cost = if (equal.sources.isEmpty) Alone else Keyed
+        )
+      }
+    }
+  }
+
+  /** Some vectors of (build, probe), and what is asked of a value that follows from how they compare. */
+  private final case class Compared(
+      source: Expression,
+      measure: Measure,
+      vectors: (Expression, Expression),
+      line: Line,
+      bound: Option[Expression] = None,
+      isDescending: Boolean = false,
+      most: Int = 0
+  )
+
+  private def compared(value: Expression, isMore: Boolean, sides: Sides): Option[Compared] =
+    for {
+      similarity <- Similarity.of(value)
+      if similarity.isNearerIfMore == isMore
+      vectors <- similarity.oriented(sides)
+    } yield Compared(
+      value,
+      similarity.measure,
+      vectors,
+      Line(similarity.sign, similarity.offset)
+    )
+
+  private def ranked(k: Int, rank: SortOrder, sides: Sides): Option[Compared] =
+    compared(rank.child, isMore = !rank.isAscending, sides)
+      .map(_.copy(isDescending = !rank.isAscending, most = k))
+
+  private def bounded(source: Expression, sides: Sides): Option[Compared] = source match {
+    case OrderedBy(l, operator, r) if isBound(r, sides) =>
+      compared(l, isMore = !operator.isBelow, sides).map(_.copy(source, bound = Some(double(r))))
+    case OrderedBy(l, operator, r) if isBound(l, sides) =>
+      compared(r, isMore = operator.isBelow, sides).map(_.copy(source, bound = Some(double(l))))
+    case _ => None
+  }
+
+  private def isBound(e: Expression, sides: Sides): Boolean =
+    (e.references.isEmpty && e.foldable || sides.ofRight(e)) && Safety.cannotFail(e) &&
+      (e.dataType == DoubleType || e.dataType == FloatType)
+
+  private def double(e: Expression): Expression =
+    if (e.dataType == DoubleType) e else Cast(e, DoubleType)
+
+  /** Each pair is computed, which takes much less time than to evaluate its condition. */
+  private val Alone = Cost(share = 0.5, perProbe = 500, perBuildRow = 1000)
+  private val Keyed = Alone.copy(share = 0.05)
+}
