@@ -43,7 +43,7 @@ class TwoTables(Comparison[Query]):
             lacks = nested_loop(off.plan) and (not ids or nested_loop(on.plan))
             return f"a large join is not ours:\n{on.plan}" if lacks else None
         loop = nested_loop(off.plan)
-        others = {"containment", "wildcard", "patterns", "anyof"}
+        others = {"containment", "wildcard", "patterns", "vector", "anyof"}
         if loop and (not ids or (query.indexed and not ids <= ({"piecewise"} | BOUNDED | others))):
             return f"not accelerated as it must be:\n{on.plan}"
         hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)

@@ -23,13 +23,21 @@ from values import (
     NTZ,
     STRUCT,
     TIMESTAMP,
+    VECTOR,
+    VECTOR_OF_ANY_LENGTH,
     Type,
     tables,
 )
 
-DISTANCES = (*INTEGERS, *DECIMALS, *FLOATS, DATE, NTZ, TIMESTAMP)
 NUMBERS = (*INTEGERS, *FLOATS)
-NESTED = (STRUCT, ARRAY)
+NESTED = (STRUCT, ARRAY, VECTOR, VECTOR_OF_ANY_LENGTH)
+DISTANCES = (*INTEGERS, *DECIMALS, *FLOATS, DATE, NTZ, TIMESTAMP, VECTOR, VECTOR_OF_ANY_LENGTH)
+VECTORS = (VECTOR, VECTOR_OF_ANY_LENGTH)
+IN_SPACE = (
+    "vector_l2_distance(l.x, r.x)",
+    "-vector_inner_product(r.x, l.x)",
+    "1 - vector_cosine_similarity(l.x, r.x)",
+)
 IN_LINE = ("abs(l.x - r.x)",)
 IN_PLANE = (
     *IN_LINE,
@@ -113,7 +121,8 @@ def ranked(draw: st.DrawFn, version: tuple[int, ...], base: Query, x: Type) -> R
     form = draw(st.sampled_from(forms))
     op = draw(st.sampled_from(ORDERS))
     is_bound = not distance or draw(st.booleans())
-    rank = draw(st.sampled_from(IN_LINE if x not in NUMBERS else IN_PLANE)) if distance else "r.x"
+    ranks = IN_SPACE if x in VECTORS else IN_PLANE if x in NUMBERS else IN_LINE
+    rank = draw(st.sampled_from(ranks)) if distance else "r.x"
     before = op in (">", ">=")
     return Ranked(
         form=form,

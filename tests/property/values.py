@@ -163,6 +163,14 @@ ARRAY = Type(
     "ARRAY<INT>", ("[]", "[1]", "[1,2]", "[null]", "[1,null]", "[0,5,6]"),
     cast="from_json({text}, 'ARRAY<INT>')",
 )  # fmt: skip
+VECTOR = Type(
+    "ARRAY<FLOAT>",
+    ("[1,0]", "[0,1]", "[0.6,0.8]", "[-1,0]", "[3,4]", "[0,0]", "[0.1,-0.2]", "[null,1]", "[NaN,1]", "[1e30,1]", "[1e-30,-1e-30]"),
+    cast="from_json({text}, 'ARRAY<FLOAT>')",
+)  # fmt: skip
+VECTOR_OF_ANY_LENGTH = Type(
+    "ARRAY<FLOAT>", (*VECTOR.values, *VECTOR.values, "[]", "[1]"), cast=VECTOR.cast
+)
 
 _SUMS = (
     "{l} - {r} {op} 3",
@@ -203,6 +211,15 @@ _MATCHES = (
     "left({l}, length({r})) = {r}",
     "contains({l} || {l}, {r}) AND NOT contains({l}, {r})",
 )
+_SIMILARITIES = (
+    "vector_cosine_similarity({l}, {r}) > 0.9",
+    "vector_cosine_similarity({l}, {r}) {op} 0.25F",
+    "1 - vector_cosine_similarity({r}, {l}) {op} 0.5D",
+    "vector_inner_product({l}, {r}) {op} 0.75",
+    "vector_l2_distance({r}, {l}) {op} 1.5",
+    "vector_l2_distance({l}, {r}) {op} {l}[0]",
+    "{r}[1] {op} vector_inner_product({l}, {r})",
+)
 _READABLE, _TRIED = (tuple(g.replace("{t}", t) for g in _GEOMETRIES) for t in ("", "try_"))
 FAMILIES = (
     *[Family(INTEGERS)] * 6,  # what the loops in Python can check
@@ -223,6 +240,8 @@ FAMILIES = (
     Family((YEAR_MONTH,), ("{l} + {r} {op} INTERVAL '2' MONTH",)),
     Family((BOOLEAN,), ("NOT {l} {op} {r}", "{l} AND {r}"), portable=2),
     Family((STRUCT,), ("{l}.p {op} {r}.p", "{l}.p + {r}.p {op} 0", "{l}.q || {r}.q {op} 'a'")),
+    *[Family((VECTOR,), _SIMILARITIES, weight=6)] * 2,
+    Family((VECTOR_OF_ANY_LENGTH,), _SIMILARITIES, weight=6),
     Family((ARRAY,), ("array_contains({l}, size({r}))", "size({l}) {op} size({r})")),
 )  # fmt: skip
 

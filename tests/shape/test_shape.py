@@ -14,7 +14,7 @@ SCALA = ROOT / "scala" / "src" / "main" / "scala" / "thetajoin"
 
 # A folder imports only what stands before it. Settings.scala, beside the folders, is open to all.
 LAYERS = [
-    "reason", "condition", "spatial", "rowstore", "contract", "kit", "accelerator", "relation", "driver", "planner", "ranges", "recognise", "exec",
+    "reason", "condition", "functions", "spatial", "vector", "rowstore", "contract", "kit", "accelerator", "relation", "driver", "planner", "ranges", "recognise", "exec",
     "report",
 ]  # fmt: skip
 

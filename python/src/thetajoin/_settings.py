@@ -13,6 +13,7 @@ __all__ = [
     "ACCELERATOR_NESTEDLOOP_ENABLED",
     "ACCELERATOR_PATTERNS_ENABLED",
     "ACCELERATOR_PIECEWISE_ENABLED",
+    "ACCELERATOR_VECTOR_ENABLED",
     "ACCELERATOR_WILDCARD_ENABLED",
     "BROADCAST_MAX_BYTES",
     "ENABLED",
@@ -87,6 +88,13 @@ Default: ``true``. Since 0.1.0.
 ACCELERATOR_PIECEWISE_ENABLED: Final = "spark.thetajoin.accelerator.piecewise.enabled"
 """Whether the piecewise accelerator may be chosen. Switch it off to compare plans or to step
 around a defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+ACCELERATOR_VECTOR_ENABLED: Final = "spark.thetajoin.accelerator.vector.enabled"
+"""Whether the vector accelerator may be chosen. Switch it off to compare plans or to step around
+a defect.
 
 Default: ``true``. Since 0.1.0.
 """

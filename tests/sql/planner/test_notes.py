@@ -34,7 +34,7 @@ def test_all_pairs_and_what_would_save_them_are_told(session: SparkSession) -> N
         "all pairs of rows are compared one by one, 40 by estimate: no index serves the condition",
     )
     told = {line.split(",")[0]: line for line in report.passed_over}
-    others = {"existence", "containment", "wildcard", "patterns", "anyof"}
+    others = {"existence", "containment", "wildcard", "patterns", "vector", "anyof"}
     assert told.keys() == {"interval", "boxes", "piecewise"} | others
     assert told["piecewise"].endswith(
         "Rewrite the condition so that each side of a comparison reads one table."

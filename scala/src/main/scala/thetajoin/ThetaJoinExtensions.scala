@@ -8,11 +8,13 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.accelerator.Registry
 import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, TakeArrangedJoins, ThetaJoinStrategy}
+import thetajoin.functions.SqlFunction
 import thetajoin.planner.ResolveThetaHints
 import thetajoin.ranges.LargeJoins
 import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
 import thetajoin.spatial.SpatialFunctions
+import thetajoin.vector.VectorSqlFunctions
 
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
@@ -36,7 +38,8 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     )
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)
     extensions.injectTableFunction(ExplainFunction.description)
-    SpatialFunctions.descriptions.foreach(extensions.injectFunction)
+    SqlFunction.lacking(SpatialFunctions.descriptions ++ VectorSqlFunctions.descriptions)
+      .foreach(extensions.injectFunction)
   }
 
   /** Of a wrong value among these Spark itself would only say that no session can be made. */

@@ -1,11 +1,11 @@
 package thetajoin.spatial
 
-import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
-import org.apache.spark.sql.catalyst.analysis.FunctionRegistry.FunctionBuilder
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, ExpressionInfo, LessThanOrEqual}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, LessThanOrEqual}
 import org.apache.spark.sql.types._
+
+import thetajoin.functions.SqlFunction.{Description, description}
 
 /** Geometries that can't be compared, as their types tell. */
 final class IncompatibleGeometriesException(function: String, left: DataType, right: DataType)
@@ -14,13 +14,10 @@ final class IncompatibleGeometriesException(function: String, left: DataType, ri
         s"${left.sql} and ${right.sql}. Transform one of them, or set its SRID by st_setsrid if it is wrong."
     )
 
-/** The functions of geometries that SQL gets: those that Spark itself lacks. */
+/** The functions of geometries that SQL gets. */
 object SpatialFunctions {
 
-  type Description = (FunctionIdentifier, ExpressionInfo, FunctionBuilder)
-
-  def descriptions: Seq[Description] =
-    all.filterNot { case (name, _, _) => FunctionRegistry.builtin.functionExists(name) }
+  def descriptions: Seq[Description] = all
 
   private val relations: Seq[Description] = for {
     relation <- Relation.all
@@ -67,39 +64,6 @@ object SpatialFunctions {
   ) { case Seq(x, y) => StPoint(double(x), double(y)) }
 
   private val all: Seq[Description] = relations ++ distances :+ point
-
-  private def description[E](name: String, arguments: String, meaning: String)(
-      make: PartialFunction[Seq[Expression], Expression]
-  )(implicit of: reflect.ClassTag[E]): Description = {
-    val taken = arguments.split(", ").length
-    val info = new ExpressionInfo(
-      of.runtimeClass.getName,
-      null,
-      name,
-      s"_FUNC_($arguments) - $meaning",
-      "",
-      "",
-      "",
-      "misc_funcs",
-      "0.1.0",
-      "",
-      "built-in"
-    )
-    def build(passed: Seq[Expression]) =
-      make.applyOrElse(passed, (_: Seq[Expression]) => throw wrongNumber(name, taken, passed.size))
-    (FunctionIdentifier(name), info, build)
-  }
-
-  private def wrongNumber(name: String, taken: Int, passed: Int) =
-    new AnalysisException(
-      "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
-      Map(
-        "functionName" -> s"`$name`",
-        "expectedNum" -> taken.toString,
-        "actualNum" -> passed.toString,
-        "docroot" -> "https://spark.apache.org/docs/latest"
-      )
-    )
 
   private def binaries(function: String, l: Expression, r: Expression): (Expression, Expression) = {
     val systems = Seq(l, r).map(_.dataType).filter(isGeometry).map(_.typeName)

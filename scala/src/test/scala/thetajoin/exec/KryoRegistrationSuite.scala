@@ -142,6 +142,7 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "patterns" -> onSets("contains(b.s, a.t)"),
     "patterns" -> onSets("a.k = b.k AND b.s LIKE a.t || '%'"),
     "patterns" -> onSets("b.s RLIKE a.t || '|e'"),
+    "vector" -> onSets("vector_l2_distance(array(float(a.x)), array(float(b.lo))) < 2"),
     "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )
 

@@ -17,6 +17,7 @@ import thetajoin.accelerator.anyof.AnyOfAccelerator
 import thetajoin.accelerator.boxes.BoxesAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.patterns.PatternsAccelerator
+import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.{Accelerator, JoinRequest, Offer}
 import thetajoin.exec.ThetaJoinStrategy
@@ -61,6 +62,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     ContainmentAccelerator.NoSetCondition,
     WildcardAccelerator.NoOpenColumn,
     PatternsAccelerator.NoTextCondition,
+    VectorAccelerator.NoVectors,
     AnyOfAccelerator.NoOr
   )
 

@@ -21,7 +21,7 @@ abstract class Products {
   abstract int panels();
 
   /**
-   * Of probe vectors, which lie one after another, with each vector of some panels.
+   * Of probe vectors, which lie one after another, with each vector of some panels. That of a pair is the same, bit by bit, whatever else is multiplied with it.
    *
    * @param count how many probe vectors there are
    * @param at where the first panel begins

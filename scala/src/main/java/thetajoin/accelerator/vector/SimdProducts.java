@@ -110,6 +110,7 @@ final class SimdProducts extends Products {
     f1.intoArray(out, t + WIDTH);
   }
 
+  /** Adds up in the same order: the product of two vectors is the same whichever others they come with. */
   private static void one(
       float[] p, int at, int from, int until, float[] build, int column, float[] out, int to) {
     FloatVector a0, a1;
@@ -118,24 +119,14 @@ final class SimdProducts extends Products {
       a0 = FloatVector.fromArray(SPECIES, out, to);
       a1 = FloatVector.fromArray(SPECIES, out, to + WIDTH);
     }
-    FloatVector b0 = FloatVector.zero(SPECIES), b1 = b0;
     int q = column + from * LANES;
-    int k = from;
-    for (; k + 2 <= until; k += 2, q += 2 * LANES) {
-      FloatVector v = FloatVector.broadcast(SPECIES, p[at + k]);
-      a0 = v.fma(FloatVector.fromArray(SPECIES, build, q), a0);
-      a1 = v.fma(FloatVector.fromArray(SPECIES, build, q + WIDTH), a1);
-      v = FloatVector.broadcast(SPECIES, p[at + k + 1]);
-      b0 = v.fma(FloatVector.fromArray(SPECIES, build, q + LANES), b0);
-      b1 = v.fma(FloatVector.fromArray(SPECIES, build, q + LANES + WIDTH), b1);
-    }
-    if (k < until) {
+    for (int k = from; k < until; k++, q += LANES) {
       FloatVector v = FloatVector.broadcast(SPECIES, p[at + k]);
       a0 = v.fma(FloatVector.fromArray(SPECIES, build, q), a0);
       a1 = v.fma(FloatVector.fromArray(SPECIES, build, q + WIDTH), a1);
     }
-    a0.add(b0).intoArray(out, to);
-    a1.add(b1).intoArray(out, to + WIDTH);
+    a0.intoArray(out, to);
+    a1.intoArray(out, to + WIDTH);
   }
 
   @Override

@@ -59,7 +59,7 @@ private[vector] final class ProbeVectors(index: Vectors) {
       leasts(slot) = NoScore
       val array = row.getArray(index.keys)
       kinds(slot) =
-        if (array.numElements() != dimensions) Every
+        if (dimensions == 0 || array.numElements() != dimensions) Every
         else if (VectorKind.hasNull(array)) Unusual
         else put(slot, array.toFloatArray())
       if (kinds(slot) == Scored && asked.bound != null)
@@ -115,7 +115,9 @@ private[vector] final class ProbeVectors(index: Vectors) {
         val most = math.max(measure + off, 0)
         (squares(slot) - most * most) * scaled(slot) / 2
       } else (measure - off) * scaled(slot)
-    math.max(java.lang.Math.nextDown((score - slack).toFloat), NoScore)
+    val least = java.lang.Math.nextDown((score - slack).toFloat)
+    // It is no number for a value that is none, which others may be less than.
+    if (least > NoScore) least else NoScore
   }
 
   /** The value by this line of a pair with a score, about. */

@@ -37,11 +37,14 @@ private[vector] final class ScoredRows(leastFor: Float => Float) {
     }
   }
 
+  /** Adds a row if it has the score that it needs. */
   def add(row: Int, score: Float): Unit = {
     if (count == rows.length) makeRoom()
-    rows(count) = row
-    scores(count) = score
-    count += 1
+    if (score >= lowest) {
+      rows(count) = row
+      scores(count) = score
+      count += 1
+    }
   }
 
   private def makeRoom(): Unit = {

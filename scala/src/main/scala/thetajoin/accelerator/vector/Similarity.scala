@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types._
 
 import thetajoin.condition.Sides
+import thetajoin.vector.VectorFunctions
 
 /** How two vectors are compared. */
 private[vector] sealed abstract class Measure(val function: String) extends Serializable {
@@ -58,10 +59,10 @@ private[vector] object Similarity {
     case _ => None
   }
 
-  /** Spark's functions, and those of the same names that stand in for them where Spark has none. */
+  /** Spark's functions, and ours of the same names where Spark has none. */
   private object Compared {
     def unapply(e: Expression): Option[(Measure, Expression, Expression)] = e match {
-      case i: StaticInvoke if i.staticObject.getSimpleName == "VectorFunctionImplUtils" =>
+      case i: StaticInvoke if Owners.contains(i.staticObject.getName) =>
         for {
           measure <- Measure.all.find(_.function == i.functionName)
           Seq(l, r) <- Some(i.arguments.take(2))
@@ -75,6 +76,12 @@ private[vector] object Similarity {
       case _ => false
     }
   }
+
+  /** The classes whose methods are called. */
+  private val Owners = Set(
+    "org.apache.spark.sql.catalyst.expressions.VectorFunctionImplUtils",
+    classOf[VectorFunctions].getName
+  )
 
   private object Constant {
     def unapply(e: Expression): Option[Double] = e match {
