@@ -138,7 +138,11 @@ def ranked(draw: st.DrawFn, version: tuple[int, ...], base: Query, x: Type) -> R
 
 @st.composite
 def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case[Ranked]:
-    known = [f for f in FAMILIES if f.indexed and all(t.since <= version for t in f.types)]
+    known = [
+        f
+        for f in FAMILIES
+        if (f.indexed or f.types[0] in VECTORS) and all(t.since <= version for t in f.types)
+    ]
     family = draw(st.sampled_from(known))
     # Values of two types are not compared as they are.
     x = draw(st.sampled_from(family.types))

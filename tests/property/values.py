@@ -240,8 +240,8 @@ FAMILIES = (
     Family((YEAR_MONTH,), ("{l} + {r} {op} INTERVAL '2' MONTH",)),
     Family((BOOLEAN,), ("NOT {l} {op} {r}", "{l} AND {r}"), portable=2),
     Family((STRUCT,), ("{l}.p {op} {r}.p", "{l}.p + {r}.p {op} 0", "{l}.q || {r}.q {op} 'a'")),
-    *[Family((VECTOR,), _SIMILARITIES, weight=6)] * 2,
-    Family((VECTOR_OF_ANY_LENGTH,), _SIMILARITIES, weight=6),
+    *[Family((VECTOR,), _SIMILARITIES, indexed=False, weight=6)] * 2,
+    Family((VECTOR_OF_ANY_LENGTH,), _SIMILARITIES, indexed=False, weight=6),
     Family((ARRAY,), ("array_contains({l}, size({r}))", "size({l}) {op} size({r})")),
 )  # fmt: skip
 
