@@ -28,7 +28,8 @@ private[driver] final class BatchCode(
 
   /** Rows of a batch; a column has a flag beside it, and there is one more to sort into. */
   private val capacity =
-    ProbeBatch.capacity(flat.map(_.dataType.defaultSize + 1).sum + java.lang.Long.BYTES)
+    if (bounds == 0) ProbeBatch.TogetherRows
+    else ProbeBatch.capacity(flat.map(_.dataType.defaultSize + 1).sum + java.lang.Long.BYTES)
   private val arrays = flat.map(a => a.exprId -> new Arrays(a)).toMap
 
   private val spares = mutable.LinkedHashMap.empty[String, String]

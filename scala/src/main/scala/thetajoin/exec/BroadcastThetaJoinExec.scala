@@ -160,7 +160,8 @@ final class BroadcastThetaJoinExec(
    */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
-      !(consumedInPlace || task.oneRowAtMost && !(sortsProbe && role.pairs))
+      !(consumedInPlace ||
+        task.oneRowAtMost && !(sortsProbe && (role.pairs || mode.spec.asksTogether)))
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =

@@ -58,19 +58,23 @@ private final class TextsProber(index: Texts) extends Prober {
   private var last = 0
   private var areTested = false
 
+  /** Whether the tester has been started on the pattern. */
+  private var isTesting = false
+
   override def lists: Boolean = true
   override def positions: Array[Int] = collected.array
 
   override def probe(row: InternalRow): Unit = {
     val group = finder.find(row)
     at = last
+    isTesting = group >= 0 && tester != null
     if (group < 0) required = Required.Nothing
     else {
       val pattern = row.getUTF8String(row.numFields - 1)
       required = index.form.required(pattern)
       start = index.starts(group)
       end = index.starts(group + 1)
-      if (tester != null) tester.start(pattern.getBytes)
+      if (isTesting) tester.start(pattern.getBytes)
       if (required.anyOf.size > 1) taken.restart()
     }
     lookedUp = if (group < 0) 1 else 0
@@ -85,7 +89,7 @@ private final class TextsProber(index: Texts) extends Prober {
     }
     runFrom = 0
     runUntil = collected.length
-    if (runUntil == 0 && tester != null) tester.raiseDeferred()
+    if (runUntil == 0 && isTesting) tester.raiseDeferred()
     runUntil > 0
   }
 

@@ -17,7 +17,7 @@ private[vector] final class ProbeBlock(index: Vectors, probes: ProbeVectors) {
 
   /**
    * Of the probe vectors in `slots` from one place to another, which are of one group. The rows of each go where `targets` has the same place. False if it was given up
-   * since all targets together have more than so many rows.
+   * since these targets together have more than so many rows.
    */
   def meet(
       slots: Array[Int],

@@ -24,7 +24,10 @@ private[vector] final class ProbeVectors(index: Vectors) {
   private val asked = index.asked
   private val dimensions = index.panels.dimensions
   private val finder = new Groups.Finder(index.groups)
-  private val rounding = (dimensions + 16) * math.pow(2, -24)
+  private val rounding = asked.rounding(dimensions)
+
+  /** By which a score may be off. */
+  val slack: Double = asked.slack(dimensions)
 
   private var count = 0
   private var vectors = Array.emptyFloatArray
@@ -71,14 +74,14 @@ private[vector] final class ProbeVectors(index: Vectors) {
 
   private def put(slot: Int, vector: Array[Float]): Int = {
     val norm = VectorKind.norm(vector)
-    if (!(norm <= VectorKind.LongestNorm)) Every
+    if (!asked.isUsual(norm)) Every
     else if (norm == 0 && asked.isCosine) Unusual
     else {
       val ofLength = if (norm == 0) 1.0 else 1 / norm
       val scale = if (asked.isDistance) math.min(ofLength, index.scale) else ofLength
       scales(slot) = scale
       squares(slot) = norm * norm
-      val at = slot * dimensions
+      val at = Math.multiplyExact(slot, dimensions)
       if (at + dimensions > vectors.length)
         vectors = Arrays.copyOf(
           vectors,
@@ -109,7 +112,7 @@ private[vector] final class ProbeVectors(index: Vectors) {
   /** A score that each pair has at least whose value by this line is as near as `value`. */
   def leastScore(slot: Int, line: Line, value: Double): Float = {
     val measure = line.inverse(value)
-    val off = (math.abs(value) + math.abs(line.offset)) * Rounded + Denormal
+    val off = (math.abs(value) + math.abs(line.offset)) * rounding + Denormal
     val score =
       if (asked.isDistance) {
         val most = math.max(measure + off, 0)
@@ -129,9 +132,6 @@ private[vector] final class ProbeVectors(index: Vectors) {
 
   private def scaled(slot: Int): Double =
     if (asked.isCosine) 1.0 else scales(slot) * index.scale
-
-  /** By which a score may be off. */
-  def slack: Double = rounding
 }
 
 private[vector] object ProbeVectors {
@@ -150,7 +150,6 @@ private[vector] object ProbeVectors {
 
   private val FirstSlots = 64
 
-  /** More than a number of 32 bits is rounded by, in parts of it, and where it is next to zero. */
-  private val Rounded = math.pow(2, -22)
+  /** More than a number of 32 bits is rounded by where it is next to zero. */
   private val Denormal = math.pow(2, -148)
 }

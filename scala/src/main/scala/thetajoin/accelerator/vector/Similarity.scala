@@ -1,7 +1,10 @@
 package thetajoin.accelerator.vector
 
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types._
 
 import thetajoin.condition.Sides
@@ -47,15 +50,21 @@ private[vector] final case class Similarity(
 
 private[vector] object Similarity {
 
+  /** One constant may be added, which rounds once: others might cancel each other and leave what was rounded before. */
   def of(e: Expression): Option[Similarity] = e match {
-    case Compared(measure, l, r) => Some(Similarity(measure, l, r, sign = 1, offset = 0.0))
     case Cast(child, DoubleType, _, _) if child.dataType == FloatType => of(child)
-    case UnaryMinus(child, _) => of(child).map(s => s.copy(sign = -s.sign, offset = -s.offset))
     case Subtract(Constant(c), child, _) =>
-      of(child).map(s => s.copy(sign = -s.sign, offset = c - s.offset))
-    case Subtract(child, Constant(c), _) => of(child).map(s => s.copy(offset = s.offset - c))
-    case Add(Constant(c), child, _) => of(child).map(s => s.copy(offset = s.offset + c))
-    case Add(child, Constant(c), _) => of(child).map(s => s.copy(offset = s.offset + c))
+      plain(child).map(s => s.copy(sign = -s.sign, offset = c))
+    case Subtract(child, Constant(c), _) => plain(child).map(_.copy(offset = -c))
+    case Add(Constant(c), child, _) => plain(child).map(_.copy(offset = c))
+    case Add(child, Constant(c), _) => plain(child).map(_.copy(offset = c))
+    case other => plain(other)
+  }
+
+  private def plain(e: Expression): Option[Similarity] = e match {
+    case Compared(measure, l, r) => Some(Similarity(measure, l, r, sign = 1, offset = 0.0))
+    case Cast(child, DoubleType, _, _) if child.dataType == FloatType => plain(child)
+    case UnaryMinus(child, _) => plain(child).map(s => s.copy(sign = -s.sign))
     case _ => None
   }
 
@@ -83,12 +92,30 @@ private[vector] object Similarity {
     classOf[VectorFunctions].getName
   )
 
+  /** Whether Spark's functions add up in 32 bits, as those of 4.2 do. */
+  lazy val addsSingles: Boolean = {
+    val vectors = Seq(Seq(1e30f, 1e30f), Seq(1e30f, -1e30f)).map { v =>
+      Literal.create(new GenericArrayData(v), ArrayType(FloatType, containsNull = false))
+    }
+    val product = FunctionIdentifier("vector_inner_product")
+    FunctionRegistry.builtin.functionExists(product) && (
+      FunctionRegistry.builtin.lookupFunction(product, vectors) match {
+        case r: RuntimeReplaceable => r.replacement.eval() != 0f
+        case e => e.eval() != 0f
+      }
+    )
+  }
+
   private object Constant {
-    def unapply(e: Expression): Option[Double] = e match {
-      case Literal(value: Double, DoubleType) if java.lang.Double.isFinite(value) => Some(value)
-      case Literal(value: Float, FloatType) if java.lang.Float.isFinite(value) =>
-        Some(value.toDouble)
+    def unapply(e: Expression): Option[Double] = value(e).filter(math.abs(_) < MostConstant)
+
+    private def value(e: Expression): Option[Double] = e match {
+      case Literal(value: Double, DoubleType) => Some(value)
+      case Literal(value: Float, FloatType) => Some(value.toDouble)
       case _ => None
     }
   }
+
+  /** A sum with a greater one may be infinite. */
+  private val MostConstant = 1e30
 }

@@ -75,7 +75,8 @@ object VectorAccelerator extends Accelerator {
               bound.map(_.line).orNull,
               ranked.map(_.line).orNull,
               ranked.exists(_.isDescending),
-              ranked.fold(0)(_.most)
+              ranked.fold(0)(_.most),
+              Similarity.addsSingles
             )
           ),
           cost = if (equal.sources.isEmpty) Alone else Keyed

@@ -98,30 +98,38 @@ private[vector] final class VectorProber(index: Vectors)
   private def computeUntil(until: Int): Unit = {
     computedUntil = until
     computedFrom = math.max(0, until - slotsAtOnce)
-    while (!compute()) {
+    var rows = compute()
+    while (rows < 0) {
       slotsAtOnce = math.max(1, slotsAtOnce / 2)
       computedFrom = math.max(0, until - slotsAtOnce)
+      computed.drop(slotsAtOnce).foreach(_.start(0f, 0))
+      rows = compute()
     }
+    if (rows < MostRows / 8) slotsAtOnce = math.min(slotsAtOnce * 2, MostSlots)
   }
 
-  /** False if there are too many rows for so many slots. */
-  private def compute(): Boolean = {
+  /** How many rows there are in the end; -1 if too many for so many slots. */
+  private def compute(): Int = {
     val slots = Array.range(computedFrom, computedUntil)
       .filter(probes.kind(_) == ProbeVectors.Scored).sortBy(probes.group)
     val targets = slots.map(s => computed(s - computedFrom))
     slots.indices.foreach(i => start(targets(i), slots(i)))
     val mostRows = if (slotsAtOnce == 1) Int.MaxValue else MostRows
     var first = 0
+    var rows = 0
     var goesOn = true
     while (first < slots.length && goesOn) {
       var last = first + 1
       while (last < slots.length && probes.group(slots(last)) == probes.group(slots(first)))
         last += 1
-      goesOn = block.meet(slots, targets, first, last, mostRows)
-      first = last
+      goesOn = block.meet(slots, targets, first, last, mostRows - rows)
+      while (first < last) {
+        targets(first).prune()
+        rows += targets(first).size
+        first += 1
+      }
     }
-    if (goesOn) targets.foreach(_.prune())
-    goesOn
+    if (goesOn) rows else -1
   }
 
   private def start(rows: ScoredRows, slot: Int): Unit =

@@ -75,9 +75,6 @@ private[vector] object Panels {
 
 private[vector] object VectorKind {
 
-  /** Products of longer vectors may be infinite, and so equal, as numbers of 32 bits. */
-  final val LongestNorm = 1e18
-
   def hasNull(array: ArrayData): Boolean = {
     var i = 0
     while (i < array.numElements() && !array.isNullAt(i)) i += 1

@@ -33,6 +33,7 @@ private[vector] final case class VectorsSpec(keys: Int, asked: Asked) extends In
  * @param rank the same of the value that ranks matches; null if they are not ranked
  * @param isDescending whether the highest ranks come first
  * @param most how many matches are asked for
+ * @param areSingle whether the function adds up in 32 bits
  */
 private[vector] final case class Asked(
     isCosine: Boolean,
@@ -40,8 +41,27 @@ private[vector] final case class Asked(
     bound: Line,
     rank: Line,
     isDescending: Boolean,
-    most: Int
-)
+    most: Int,
+    areSingle: Boolean
+) {
+
+  /**
+   * Whether the function gives for vectors of this length what is expected of it. Products of longer ones may be infinite as numbers of 32 bits, and so equal; if
+   * it adds up in 32 bits, squares of lengths are multiplied as well.
+   */
+  def isUsual(length: Double): Boolean =
+    if (areSingle) length == 0 || length >= 1e-9 && length <= 4e9 else length <= 1e18
+
+  /** By how much a score may be off, in parts of the lengths of both vectors. */
+  def slack(dimensions: Int): Double =
+    (if (areSingle) 2.0 * dimensions + 48 else dimensions + 16.0) * Single
+
+  /** By how much a value of the function may be rounded, in parts of it. */
+  def rounding(dimensions: Int): Double =
+    (if (areSingle) dimensions / 8 + 12 else 4) * Single
+
+  private def Single: Double = math.pow(2, -24)
+}
 
 /** `offset + sign * x` of a measure x. */
 private[vector] final case class Line(sign: Int, offset: Double) {
@@ -50,6 +70,8 @@ private[vector] final case class Line(sign: Int, offset: Double) {
 }
 
 private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) extends IndexBuilder {
+  import VectorsBuilder._
+
   private val keys = new KeyedNumbers(types, values = 0)
   private val vectors = mutable.ArrayBuffer.empty[Array[Float]]
   private val places = new mutable.ArrayBuilder.ofByte
@@ -65,8 +87,11 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
     val dimensions = mostFrequentLength
     val hasNull = places.result()
     val norms = vectors.iterator.map(VectorKind.norm).toArray
+    // A few that are much longer would make the scores of all others coarse.
+    val longestUsual =
+      if (spec.asked.isCosine) Double.MaxValue else MuchLonger * quantile(norms, Most)
     def isUsual(row: Int) = vectors(row).length == dimensions && dimensions > 0 &&
-      (hasNull(row) != 0 || norms(row) <= VectorKind.LongestNorm)
+      (hasNull(row) != 0 || spec.asked.isUsual(norms(row)) && norms(row) <= longestUsual)
     val grouped = keys.grouped()
     // Without keys there is one group, be it empty.
     val starts = if (types.isEmpty) Array(0, grouped.order.length) else grouped.starts
@@ -96,6 +121,11 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
     OrderedIndex(index, order)
   }
 
+  private def quantile(norms: Array[Double], share: Double): Double = {
+    val sorted = norms.filter(_ <= Double.MaxValue).sorted
+    if (sorted.isEmpty) 0.0 else sorted(((sorted.length - 1) * share).toInt)
+  }
+
   /** Vectors of other lengths can't be compared with these, which Spark tells in an error. */
   private def mostFrequentLength: Int = {
     val counts = vectors.iterator.map(_.length).foldLeft(Map.empty[Int, Int]) { (counts, length) =>
@@ -103,4 +133,11 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
     }
     if (counts.isEmpty) 0 else counts.maxBy { case (length, count) => (count, length) }._1
   }
+}
+
+private object VectorsBuilder {
+
+  /** Few are longer than so many times what most are. */
+  private val MuchLonger = 16.0
+  private val Most = 0.99
 }

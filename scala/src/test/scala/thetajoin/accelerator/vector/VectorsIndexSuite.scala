@@ -28,13 +28,43 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     "distance" -> (VectorFunctions.vectorL2Distance(_, _, null))
   )
 
-  private def asked(measure: String, isBounded: Boolean, most: Int, line: Line) = Asked(
+  /** As Spark 4.2 has them: sums of 32 bits. */
+  private val singles = Seq[(String, (ArrayData, ArrayData) => java.lang.Float)](
+    "cosine" -> { (a, b) =>
+      val lengths = math.sqrt((dot(a, a).floatValue * dot(b, b).floatValue).toDouble).toFloat
+      if (lengths < java.lang.Float.MIN_NORMAL) null else dot(a, b) / lengths
+    },
+    "product" -> dot,
+    "distance" -> { (a, b) =>
+      var sum = 0f
+      for (i <- 0 until a.numElements()) {
+        val difference = a.getFloat(i) - b.getFloat(i)
+        sum += difference * difference
+      }
+      math.sqrt(sum.toDouble).toFloat
+    }
+  )
+
+  private def dot(a: ArrayData, b: ArrayData): java.lang.Float = {
+    var sum = 0f
+    for (i <- 0 until a.numElements()) sum += a.getFloat(i) * b.getFloat(i)
+    sum
+  }
+
+  private def asked(
+      measure: String,
+      isBounded: Boolean,
+      most: Int,
+      line: Line,
+      areSingle: Boolean = false
+  ) = Asked(
     measure == "cosine",
     measure == "distance",
     if (isBounded) line else null,
     if (most > 0) line else null,
     isDescending = isNearerIfMore(measure, line),
-    most
+    most,
+    areSingle
   )
 
   private def isNearerIfMore(measure: String, line: Line) =
@@ -74,10 +104,13 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       isBounded: Boolean,
       most: Int,
       line: Line,
-      passes: (Int, Int) => Boolean = (_, _) => true
+      passes: (Int, Int) => Boolean = (_, _) => true,
+      areSingle: Boolean = false
   ): Int = {
-    val what = asked(measure, isBounded, most, line)
-    val function = measures.toMap.apply(measure)
+    val what = asked(measure, isBounded, most, line, areSingle)
+    def function(a: ArrayData, b: ArrayData) =
+      if (Seq(a, b).exists(VectorKind.hasNull)) null
+      else (if (areSingle) singles else measures).toMap.apply(measure)(a, b)
     val index = build(what, rows)
     val comparable = rows.map { case (_, v) => new GenericArrayData(v): ArrayData }
     def value(i: Int, j: Int): Option[Double] =
@@ -130,7 +163,17 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val coordinates: Gen[Any] = Gen.frequency(
     60 -> Gen.oneOf(0f, 1f, -1f, 0.5f, 2f, 0.1f),
     60 -> Gen.choose(-1f, 1f),
-    1 -> Gen.oneOf[Any](Float.NaN, Float.PositiveInfinity, null, 3e38f, 1e-44f, -2e19f, 1e-23f)
+    1 -> Gen.oneOf[Any](
+      Float.NaN,
+      Float.PositiveInfinity,
+      null,
+      3e38f,
+      1e-44f,
+      -2e19f,
+      1e-23f,
+      1e10f,
+      -5e-11f
+    )
   )
 
   test("drawn vectors, some of them strange") {
@@ -159,6 +202,7 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     } yield (rows, probes, isBounded, most, line, measure)
     forAll(drawn) { case (rows, probes, isBounded, most, line, measure) =>
       check(measure, rows, probes, isBounded, most, line)
+      check(measure, rows, probes, isBounded, most, line, areSingle = true)
       check(measure, rows, probes, isBounded, most, line, (i, j) => (i + j) % 3 == 0): Unit
     }
   }
