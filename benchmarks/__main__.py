@@ -35,6 +35,8 @@ MODULES = {
     "pandas": "benchmarks.engines.pandas",
     "SedonaDB": "benchmarks.engines.sedonadb",
     "GeoPandas": "benchmarks.engines.geopandas",
+    "NumPy": "benchmarks.engines.matrices",
+    "faiss": "benchmarks.engines.matrices",
 }
 KEYS = {
     "spark-off": OFF,
@@ -46,6 +48,8 @@ KEYS = {
     "pandas": "pandas",
     "sedonadb": "SedonaDB",
     "geopandas": "GeoPandas",
+    "numpy": "NumPy",
+    "faiss": "faiss",
 }
 
 

@@ -32,10 +32,12 @@ class Drawn(Parquet):
                 numbers = range(start, min(start + self.batch, self.rows))
                 values = self._values(generator, numbers)
                 writer.write_batch(
-                    pa.record_batch([pa.array(values), pa.array(numbers)], schema=schema)
+                    pa.record_batch([pa.array(values, self.kind), pa.array(numbers)], schema=schema)
                 )
         unfinished.rename(self.path)
 
     @abstractmethod
-    def _values(self, generator: np.random.Generator, numbers: range) -> list[str] | list[bytes]:
+    def _values(
+        self, generator: np.random.Generator, numbers: range
+    ) -> list[str] | list[bytes] | list[np.ndarray]:
         """Those of the rows with these numbers."""

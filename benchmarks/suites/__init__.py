@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import asof, containment, existence, nlj, range, scale, spatial, text
+from benchmarks.suites import asof, containment, existence, nlj, range, scale, spatial, text, vector
 
 SUITES = {
     suite.name: suite
@@ -15,5 +15,6 @@ SUITES = {
         scale.SUITE,
         spatial.SUITE,
         text.SUITE,
+        vector.SUITE,
     )
 }
