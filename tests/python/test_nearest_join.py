@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import thetajoin
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import call_function
 
 START = datetime(2024, 2, 29, 23, 59)
 
@@ -120,3 +121,25 @@ def test_a_table_with_itself(stops: DataFrame) -> None:
 def test_errors(homes: DataFrame, stops: DataFrame, how_to: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         thetajoin.nearest_join(homes, stops, **how_to)
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+def test_vectors(spark: SparkSession, how: str) -> None:
+    """Those with the least distance; a vector that is null has none."""
+    questions = spark.sql(
+        "SELECT * FROM VALUES ('a', array(1f, 0f)), ('b', array(0f, 2f)), ('c', NULL) AS t(q, v)"
+    )
+    passages = spark.sql(
+        "SELECT id AS p, array(float(cos(id)), float(sin(id))) AS v FROM range(0, 300)"
+    )
+    joined = thetajoin.nearest_join(
+        questions,
+        passages,
+        2,
+        distance=lambda l, r: call_function("vector_l2_distance", l["v"], r["v"]),  # noqa: E741
+        how=how,  # type: ignore[arg-type]
+    )
+    found = sorted((row["q"], row["p"]) for row in joined.collect() if row["p"] is not None)
+    assert found == [("a", 0), ("a", 44), ("b", 33), ("b", 278)]
+    assert joined.count() == (5 if how == "left" else 4)
+    assert [j.accelerator for j in thetajoin.explain_joins(joined)] == ["vector"]

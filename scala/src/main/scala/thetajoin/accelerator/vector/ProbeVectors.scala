@@ -40,7 +40,7 @@ private[vector] final class ProbeVectors(index: Vectors) {
   def size: Int = count
   def group(slot: Int): Int = groups(slot)
 
-  /** How the rows of its group are candidates: see [[ProbeVectors]]. */
+  /** Which rows of its group are candidates: `Every`, `Unusual` or `Scored`. */
   def kind(slot: Int): Int = kinds(slot)
 
   /** Of candidates, but for unusual ones. */

@@ -74,24 +74,24 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
 
   private val keys = new KeyedNumbers(types, values = 0)
   private val vectors = mutable.ArrayBuffer.empty[Array[Float]]
-  private val places = new mutable.ArrayBuilder.ofByte
+  private val nulls = new mutable.ArrayBuilder.ofBoolean
 
   override def add(row: InternalRow): Unit = {
     keys.add(row)
     val array = row.getArray(types.size)
     vectors += array.toFloatArray()
-    places.addOne(if (VectorKind.hasNull(array)) 1 else 0)
+    nulls.addOne(VectorKind.hasNull(array))
   }
 
   override def finish(): OrderedIndex = {
     val dimensions = mostFrequentLength
-    val hasNull = places.result()
+    val hasNull = nulls.result()
     val norms = vectors.iterator.map(VectorKind.norm).toArray
     // A few that are much longer would make the scores of all others coarse.
     val longestUsual =
       if (spec.asked.isCosine) Double.MaxValue else MuchLonger * quantile(norms, Most)
     def isUsual(row: Int) = vectors(row).length == dimensions && dimensions > 0 &&
-      (hasNull(row) != 0 || spec.asked.isUsual(norms(row)) && norms(row) <= longestUsual)
+      (hasNull(row) || spec.asked.isUsual(norms(row)) && norms(row) <= longestUsual)
     val grouped = keys.grouped()
     // Without keys there is one group, be it empty.
     val starts = if (types.isEmpty) Array(0, grouped.order.length) else grouped.starts
@@ -104,7 +104,7 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
       unusual(group) = starts(group) + first.length
     }
     def isComparable(row: Int) =
-      isUsual(row) && hasNull(row) == 0 && (norms(row) > 0 || !spec.asked.isCosine)
+      isUsual(row) && !hasNull(row) && (norms(row) > 0 || !spec.asked.isCosine)
     val longest =
       order.iterator.filter(isComparable).map(norms(_)).maxOption.filter(_ > 0).getOrElse(1.0)
     val panels = new Panels(dimensions, order.length)
