@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCALA = ROOT / "scala" / "src" / "main" / "scala" / "thetajoin"
+JAVA = ROOT / "scala" / "src" / "main" / "java" / "thetajoin"
 
 # A folder imports only what stands before it. Settings.scala, beside the folders, is open to all.
 LAYERS = [
@@ -21,7 +22,9 @@ LAYERS = [
 
 def imports(folder: str) -> set[str]:
     """The other folders that a folder names, in an import or in full."""
-    text = "\n".join(file.read_text() for file in (SCALA / folder).rglob("*.scala"))
+    text = "\n".join(
+        file.read_text() for root in (SCALA, JAVA) for file in (root / folder).rglob("*.*")
+    )
     code = re.sub(r'"(\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', "", text, flags=re.DOTALL)
     named = set(re.findall(r"\bthetajoin\.(\w+)\b", code))
     for group in re.findall(r"\bthetajoin\.\{([^}]*)\}", code):
@@ -81,8 +84,8 @@ def test_accelerators_are_named_in_their_folders_and_the_registry_only() -> None
     named = re.compile(rf"\bthetajoin\.accelerator\.({'|'.join(folders)})\b")
     elsewhere = [
         file
-        for file in SCALA.rglob("*.scala")
-        if (SCALA / "accelerator") not in file.parents and named.search(file.read_text())
+        for file in [*SCALA.rglob("*.scala"), *JAVA.rglob("*.java")]
+        if "accelerator" not in file.parts and named.search(file.read_text())
     ]
     assert not elsewhere
 
@@ -118,7 +121,7 @@ def test_test_files_are_short() -> None:
 
 
 def test_no_text_comparison_of_spark_versions() -> None:
-    for file in SCALA.rglob("*.scala"):
+    for file in [*SCALA.rglob("*.scala"), *JAVA.rglob("*.java")]:
         assert "SPARK_VERSION" not in file.read_text(), file
 
 

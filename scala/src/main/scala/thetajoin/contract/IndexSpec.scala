@@ -17,8 +17,8 @@ trait IndexSpec extends Serializable {
   /** How many of the last probe keys are numbers by which the index is ordered, two at most; see [[BatchProber]]. */
   def bounds: Int = 0
 
-  /** Whether its indexes are [[BatchProber]]s that had better be asked for many probe rows together, however large they are. */
-  def asksTogether: Boolean = false
+  /** How many probe rows its indexes, which are [[BatchProber]]s, are best asked for together, however large they are; 0 if that does not matter. */
+  def rowsTogether: Int = 0
 
   /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
   def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =

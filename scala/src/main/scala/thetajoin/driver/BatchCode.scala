@@ -8,9 +8,14 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import thetajoin.rowstore.RowStore
 
 /**
+ * @param bounds how many of the last probe keys are numbers that the index may be ordered by
+ * @param rows how many rows a batch has; 0 if as many as memory allows
+ */
+private[thetajoin] final case class Batches(bounds: Int, rows: Int)
+
+/**
  * Probe rows of a [[ProbeBatch]] as Java text: into it, and out again.
  *
- * @param bounds how many of the last probe keys are numbers that the index may be ordered by
  * @param needed the columns that are read of a row which comes out
  * @param canBeTail whether a [[BuildTail]] may stand in for rows
  */
@@ -19,7 +24,7 @@ private[driver] final class BatchCode(
     task: JoinTask,
     relation: RelationCode,
     probeRow: ProbeCode,
-    bounds: Int,
+    batches: Batches,
     needed: AttributeSet,
     canBeTail: Boolean
 ) extends ProbeRows {
@@ -28,7 +33,7 @@ private[driver] final class BatchCode(
 
   /** Rows of a batch; a column has a flag beside it, and there is one more to sort into. */
   private val capacity =
-    if (bounds == 0) ProbeBatch.TogetherRows
+    if (batches.rows > 0) batches.rows
     else ProbeBatch.capacity(flat.map(_.dataType.defaultSize + 1).sum + java.lang.Long.BYTES)
   private val arrays = flat.map(a => a.exprId -> new Arrays(a)).toMap
 
@@ -56,7 +61,7 @@ private[driver] final class BatchCode(
     val read = (task.probeFilter ++ task.probeKeys).map(_.references)
     val early = AttributeSet.fromAttributeSets(needed +: read.toSeq)
     val evaluate = ExpressionCode.evaluate(probe, task.probeOutput, early)
-    val (find, place) = probeRow.place(probe, bounds)
+    val (find, place) = probeRow.place(probe, batches.bounds)
     val row =
       if (inRows.isEmpty) ""
       else {

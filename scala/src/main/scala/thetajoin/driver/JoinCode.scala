@@ -16,19 +16,19 @@ import org.apache.spark.sql.types.BooleanType
  * They are put into the loop of whoever produces probe rows ([[fused]]), or into a loop of our own that can stop
  * after any row ([[ownLoop]]). Either runs them for a row as it comes, or once a batch of rows is full and sorted.
  *
- * @param batchBounds set if probe rows come in batches: how many of the last probe keys are numbers that the index may be ordered by
+ * @param batches set if probe rows come in batches
  */
 private[thetajoin] final class JoinCode(
     ctx: CodegenContext,
     task: JoinTask,
     source: RelationSource,
-    batchBounds: Option[Int],
+    batches: Option[Batches],
     metricTerm: String => String
 ) {
   import JoinMetrics.{CandidateRows, Matches, OutputRows}
 
   private val role = task.role
-  private val relation = new RelationCode(ctx, task, source, inBatches = batchBounds.isDefined)
+  private val relation = new RelationCode(ctx, task, source, inBatches = batches.isDefined)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
   private val matching = new MatchCode(ctx, task)
@@ -45,10 +45,10 @@ private[thetajoin] final class JoinCode(
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
     timeProbe()
-    batchBounds match {
+    batches match {
       case None => ofRow(probe, probeRow.startOf(probe), consumer)
-      case Some(bounds) =>
-        val rows = batch(bounds, consumer, canBeTail = false)
+      case Some(of) =>
+        val rows = batch(of, consumer, canBeTail = false)
         val drain = drainMethod(rows, consumer)
         afterLoop = s"$drain();"
         s"${rows.add(probe)}\nif (${rows.isFull}) $drain();"
@@ -60,12 +60,12 @@ private[thetajoin] final class JoinCode(
   /** What follows when the loop has ended that the result of [[fused]] went into. */
   def afterFused: String = afterLoop
 
-  private def batch(bounds: Int, consumer: RowConsumer, canBeTail: Boolean): BatchCode = {
+  private def batch(of: Batches, consumer: RowConsumer, canBeTail: Boolean): BatchCode = {
     val ofPairs = consumer.standalone.map { read =>
       AttributeSet.fromAttributeSets(read +: task.ofCandidates.map(_.references))
     }
     val needed = ofPairs.getOrElse(AttributeSet(task.probeOutput))
-    new BatchCode(ctx, task, relation, probeRow, bounds, needed, canBeTail)
+    new BatchCode(ctx, task, relation, probeRow, of, needed, canBeTail)
   }
 
   private def drainMethod(rows: BatchCode, consumer: RowConsumer): String = {
@@ -86,7 +86,7 @@ private[thetajoin] final class JoinCode(
   private def early(probe: Seq[ExprCode]): String =
     probeRow.early(
       probe,
-      isPlaced = batchBounds.isDefined,
+      isPlaced = batches.isDefined,
       manyRows = role.pairs && !singleRow.isAll
     )
 
@@ -121,12 +121,12 @@ private[thetajoin] final class JoinCode(
   ): String = {
     timeProbe()
     val canBeTail = role.needsMatchedBuildRows
-    val (rows, hasNext) = batchBounds match {
+    val (rows, hasNext) = batches match {
       case None =>
         val rows = new InputRows(ctx, probeRow, input, canBeTail)
         (rows, rows.hasNext)
-      case Some(bounds) =>
-        val rows = batch(bounds, consumer, canBeTail)
+      case Some(of) =>
+        val rows = batch(of, consumer, canBeTail)
         (rows, s"${rows.fillFrom(input)}()")
     }
     val probe = rows.columns

@@ -123,9 +123,6 @@ object ProbeBatch {
   private final val MostRows = 1 << 18
   private final val FewestRows = 1 << 10
 
-  /** Rows whose keys the prober keeps, and looks up together. */
-  final val TogetherRows = 1152
-
   /** Of group and bounds, with what sorting takes. */
   private final val KeyBytes = 48
 

@@ -166,7 +166,7 @@ private[driver] final class ProbeCode(
     val otherwise = if (orElse.isEmpty) "" else s"else {\n$orElse\n}"
     s"""
        |${values.map(_.code).mkString("\n")}
-       |if (!(${values.map(_.isNull).mkString(" || ")})) {
+       |if (!(${anyNull(values)})) {
        |  ${stores.mkString("\n")}
        |  ${use(numbers)}
        |} $otherwise""".stripMargin

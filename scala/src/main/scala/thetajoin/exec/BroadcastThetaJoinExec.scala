@@ -161,7 +161,7 @@ final class BroadcastThetaJoinExec(
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
       !(consumedInPlace ||
-        task.oneRowAtMost && !(sortsProbe && (role.pairs || mode.spec.asksTogether)))
+        task.oneRowAtMost && !(sortsProbe && (role.pairs || asksTogether)))
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =
@@ -255,13 +255,15 @@ final class BroadcastThetaJoinExec(
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
-  override protected def batchBounds(relation: ThetaRelation): Option[Int] =
+  override protected def batches(relation: ThetaRelation): Option[Batches] =
     if (
       sortsProbe && role.buildExistence.isEmpty &&
-      (mode.spec.asksTogether || paysToSort(relation)) &&
+      (asksTogether || paysToSort(relation)) &&
       relation.index.newBatchProber().isDefined
-    ) Some(mode.spec.bounds)
+    ) Some(Batches(mode.spec.bounds, mode.spec.rowsTogether))
     else None
+
+  private def asksTogether: Boolean = mode.spec.rowsTogether > 0
 
   private def paysToSort(relation: ThetaRelation): Boolean = {
     val least = Settings.SortProbeMinIndexBytes.in(conf)

@@ -64,10 +64,10 @@ trait JoinLoops extends CodegenSupport {
   }
 
   /** If probe rows of this stage are sorted in batches: by how many of the last keys. */
-  protected def batchBounds(@unused relation: ThetaRelation): Option[Int] = None
+  protected def batches(@unused relation: ThetaRelation): Option[Batches] = None
 
   private def joinCode(ctx: CodegenContext, source: RelationSource): JoinCode =
-    new JoinCode(ctx, task, source, batchBounds(source.sample), metricTerm(ctx, _))
+    new JoinCode(ctx, task, source, batches(source.sample), metricTerm(ctx, _))
 
   private def consumer(ctx: CodegenContext): RowConsumer = parent match {
     case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))

@@ -254,7 +254,7 @@ private final class Planning(
     val leastBytes =
       if (offer.spec.findsOneAtMost) math.max(setting, Planner.LargeIndexBytes) else setting
     def mayBe(estimated: BigInt, rows: Long) = estimated * Compression >= rows
-    offer.spec.asksTogether || bounds.nonEmpty && bounds.forall(
+    offer.spec.rowsTogether > 0 || bounds.nonEmpty && bounds.forall(
       _.dataType == LongType
     ) && (setting == 0 ||
       mayBe(estimate.buildRows, leastBytes / IndexBytesPerRow) &&

@@ -17,7 +17,7 @@ final class IncompatibleGeometriesException(function: String, left: DataType, ri
 /** The functions of geometries that SQL gets. */
 object SpatialFunctions {
 
-  def descriptions: Seq[Description] = all
+  def descriptions: Seq[Description] = relations ++ distances :+ point
 
   private val relations: Seq[Description] = for {
     relation <- Relation.all
@@ -62,8 +62,6 @@ object SpatialFunctions {
     "x, y",
     "A point as BINARY in well-known binary. st_point(NaN, NaN) is the empty point."
   ) { case Seq(x, y) => StPoint(double(x), double(y)) }
-
-  private val all: Seq[Description] = relations ++ distances :+ point
 
   private def binaries(function: String, l: Expression, r: Expression): (Expression, Expression) = {
     val systems = Seq(l, r).map(_.dataType).filter(isGeometry).map(_.typeName)

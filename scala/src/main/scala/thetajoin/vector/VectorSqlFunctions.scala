@@ -27,7 +27,7 @@ object VectorSqlFunctions {
   private val vector = ArrayType(FloatType)
 
   private def function(name: String, method: String, meaning: String): Description =
-    description[StaticInvoke](name, "array1, array2", meaning) { case arguments =>
+    description[StaticInvoke](name, "array1, array2", meaning) { case arguments @ Seq(_, _) =>
       val vectors = arguments.zipWithIndex.map { case (e, i) => vectorOf(name, arguments, e, i) }
       StaticInvoke(
         classOf[VectorFunctions],

@@ -23,25 +23,24 @@ final class SimdProducts extends Products {
   @Override
   void multiply(
       float[] probes, int count, int dimensions, float[] build, int at, int panels, float[] out) {
-    for (int panel = 0; panel < panels; panel++)
-      for (int from = 0; from == 0 || from < dimensions; from += BLOCK) {
-        int until = Math.min(from + BLOCK, dimensions);
-        for (int lane = 0; lane < LANES; lane += 2 * WIDTH) {
-          int column = at + panel * dimensions * LANES + lane;
-          int i = 0;
-          for (; i + 6 <= count; i += 6)
-            six(probes, i * dimensions, dimensions, from, until, build, column, out,
-                (i * panels + panel) * LANES + lane, panels * LANES);
-          for (; i < count; i++)
-            one(probes, i * dimensions, from, until, build, column, out,
-                (i * panels + panel) * LANES + lane);
-        }
+    // One panel at a time: panels is 1.
+    for (int from = 0; from == 0 || from < dimensions; from += BLOCK) {
+      int until = Math.min(from + BLOCK, dimensions);
+      for (int lane = 0; lane < LANES; lane += 2 * WIDTH) {
+        int column = at + lane;
+        int i = 0;
+        for (; i + 6 <= count; i += 6)
+          six(probes, i * dimensions, dimensions, from, until, build, column, out,
+              i * LANES + lane);
+        for (; i < count; i++)
+          one(probes, i * dimensions, from, until, build, column, out, i * LANES + lane);
       }
+    }
   }
 
   private static void six(
       float[] p, int at, int dimensions, int from, int until, float[] build, int column,
-      float[] out, int to, int stride) {
+      float[] out, int to) {
     FloatVector a0, a1, b0, b1, c0, c1, d0, d1, e0, e1, f0, f1;
     int t = to;
     if (from == 0) {
@@ -50,19 +49,19 @@ final class SimdProducts extends Products {
     } else {
       a0 = FloatVector.fromArray(SPECIES, out, t);
       a1 = FloatVector.fromArray(SPECIES, out, t + WIDTH);
-      t += stride;
+      t += LANES;
       b0 = FloatVector.fromArray(SPECIES, out, t);
       b1 = FloatVector.fromArray(SPECIES, out, t + WIDTH);
-      t += stride;
+      t += LANES;
       c0 = FloatVector.fromArray(SPECIES, out, t);
       c1 = FloatVector.fromArray(SPECIES, out, t + WIDTH);
-      t += stride;
+      t += LANES;
       d0 = FloatVector.fromArray(SPECIES, out, t);
       d1 = FloatVector.fromArray(SPECIES, out, t + WIDTH);
-      t += stride;
+      t += LANES;
       e0 = FloatVector.fromArray(SPECIES, out, t);
       e1 = FloatVector.fromArray(SPECIES, out, t + WIDTH);
-      t += stride;
+      t += LANES;
       f0 = FloatVector.fromArray(SPECIES, out, t);
       f1 = FloatVector.fromArray(SPECIES, out, t + WIDTH);
     }
@@ -93,19 +92,19 @@ final class SimdProducts extends Products {
     t = to;
     a0.intoArray(out, t);
     a1.intoArray(out, t + WIDTH);
-    t += stride;
+    t += LANES;
     b0.intoArray(out, t);
     b1.intoArray(out, t + WIDTH);
-    t += stride;
+    t += LANES;
     c0.intoArray(out, t);
     c1.intoArray(out, t + WIDTH);
-    t += stride;
+    t += LANES;
     d0.intoArray(out, t);
     d1.intoArray(out, t + WIDTH);
-    t += stride;
+    t += LANES;
     e0.intoArray(out, t);
     e1.intoArray(out, t + WIDTH);
-    t += stride;
+    t += LANES;
     f0.intoArray(out, t);
     f1.intoArray(out, t + WIDTH);
   }

@@ -76,8 +76,10 @@ private[patterns] object PatternForm {
       else Required.Unknown
 
     private def canBeUsed(regex: String): Boolean =
-      try Pattern.compile(regex) != null
-      catch { case NonFatal(_) | _: StackOverflowError => false }
+      try {
+        Pattern.compile(regex): Unit
+        true
+      } catch { case NonFatal(_) | _: StackOverflowError => false }
   }
 }
 
@@ -99,12 +101,14 @@ private[patterns] final case class StringTest(isAtStart: Boolean, isAtEnd: Boole
     extends TextTest {
   override def cannotFail: Boolean = true
 
-  override protected def compiled(pattern: Array[Byte]): CompiledPattern = { text =>
+  override protected def compiled(pattern: Array[Byte]): CompiledPattern = {
     val string = UTF8String.fromBytes(pattern)
-    val whole = UTF8String.fromBytes(text.bytes)
-    if (isAtStart) whole.startsWith(string)
-    else if (isAtEnd) whole.endsWith(string)
-    else whole.contains(string)
+    text => {
+      val whole = UTF8String.fromBytes(text.bytes)
+      if (isAtStart) whole.startsWith(string)
+      else if (isAtEnd) whole.endsWith(string)
+      else whole.contains(string)
+    }
   }
 }
 
@@ -144,8 +148,14 @@ private[patterns] trait CompiledPattern {
 private[patterns] final class Text(val bytes: Array[Byte]) {
   private var string: String = _
 
+  /** Texts are shared by tasks, each of which may be the first to ask. */
   def characters: String = {
-    if (string == null) string = UTF8String.fromBytes(bytes).toString
-    string
+    val known = string
+    if (known != null) known
+    else {
+      val decoded = UTF8String.fromBytes(bytes).toString
+      string = decoded
+      decoded
+    }
   }
 }

@@ -13,11 +13,15 @@ private[patterns] object TextOrder {
     new Sorter(texts, backwards).sort(order, 0)
   }
 
-  /** The first place in `[from, until)` of a text that begins with these bytes, or comes after those that do if `isAfter`. */
+  /**
+   * The first place in `[from, until)` of a text that begins with these bytes, or comes after those that do if `isAfter`.
+   *
+   * @param order where the texts stand in their order from the end, of which such texts end with the bytes; null if they stand in order themselves
+   */
   def find(
-      textAt: Int => Array[Byte],
+      texts: Array[Array[Byte]],
+      order: Array[Int],
       bytes: Array[Byte],
-      backwards: Boolean,
       from: Int,
       until: Int,
       isAfter: Boolean
@@ -26,7 +30,8 @@ private[patterns] object TextOrder {
     var high = until
     while (low < high) {
       val middle = (low + high) >>> 1
-      val c = compareBeginning(textAt(middle), bytes, backwards)
+      val text = texts(if (order == null) middle else order(middle))
+      val c = compareBeginning(text, bytes, backwards = order != null)
       if (c < 0 || c == 0 && isAfter) low = middle + 1 else high = middle
     }
     low

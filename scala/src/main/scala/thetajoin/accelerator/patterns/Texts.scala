@@ -47,8 +47,11 @@ private final class TextsProber(index: Texts) extends Prober {
 
   private var required = Required.Nothing
 
-  /** Strings that were looked up; one more if there are none. */
-  private var lookedUp = 0
+  /** Strings that are still to be looked up; none counts as one. */
+  private var remaining = 0
+
+  /** Whether a row may be found by several strings. */
+  private var mayRepeat = false
   private var start = 0
   private var end = 0
 
@@ -68,16 +71,17 @@ private final class TextsProber(index: Texts) extends Prober {
     val group = finder.find(row)
     at = last
     isTesting = group >= 0 && tester != null
-    if (group < 0) required = Required.Nothing
-    else {
+    remaining = 0
+    if (group >= 0) {
       val pattern = row.getUTF8String(row.numFields - 1)
       required = index.form.required(pattern)
       start = index.starts(group)
       end = index.starts(group + 1)
       if (isTesting) tester.start(pattern.getBytes)
-      if (required.anyOf.size > 1) taken.restart()
+      remaining = math.max(required.anyOf.size, 1)
+      mayRepeat = required.anyOf.size > 1
+      if (mayRepeat) taken.restart()
     }
-    lookedUp = if (group < 0) 1 else 0
   }
 
   override def next(): Boolean = {
@@ -98,15 +102,16 @@ private final class TextsProber(index: Texts) extends Prober {
     at < last
   }
 
-  private def isNew(row: Int): Boolean = required.anyOf.size < 2 || taken.add(row)
+  private def isNew(row: Int): Boolean = !mayRepeat || taken.add(row)
 
   /** Goes on to the rows of the next string; false if there is none. */
   private def lookUpNext(): Boolean = {
-    val isOpen = lookedUp < math.max(required.anyOf.size, 1)
+    val isOpen = remaining > 0
     if (isOpen) {
+      remaining -= 1
       if (required.anyOf.isEmpty) all(!required.isAll)
       else {
-        val string = required.anyOf(lookedUp)
+        val string = required.anyOf(remaining)
         required.place.number match {
           case Place.Start.number => range(string, null)
           case Place.End.number => range(string, index.backwards)
@@ -114,7 +119,6 @@ private final class TextsProber(index: Texts) extends Prober {
           case _ => withTrigram(string)
         }
       }
-      lookedUp += 1
     }
     isOpen
   }
@@ -123,11 +127,7 @@ private final class TextsProber(index: Texts) extends Prober {
 
   /** The rows whose texts begin with a string; or end with it, if a list is given in that order. */
   private def range(string: Array[Byte], order: Array[Int]): Unit = {
-    def find(isAfter: Boolean) =
-      if (order == null)
-        TextOrder.find(index.texts(_), string, backwards = false, start, end, isAfter)
-      else
-        TextOrder.find(i => index.texts(order(i)), string, backwards = true, start, end, isAfter)
+    def find(isAfter: Boolean) = TextOrder.find(index.texts, order, string, start, end, isAfter)
     open(order, find(isAfter = false), find(isAfter = true), test = !required.isAll)
   }
 
@@ -209,7 +209,8 @@ private[patterns] object Trigrams {
 
   /** Once for each row and hash. */
   private def each(texts: Array[Array[Byte]], hashes: Int)(use: (Int, Int) => Unit): Unit = {
-    val lastRow = Array.fill(hashes)(-1)
+    val lastRow = new Array[Int](hashes)
+    java.util.Arrays.fill(lastRow, -1)
     val shift = this.shift(hashes)
     var row = 0
     while (row < texts.length) {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
 import thetajoin.kit.PairValues
-import thetajoin.kit.keys.KeyedNumbers
+import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /**
  * Texts by the strings that they have. A key row has the keys that must be equal, then the text or the pattern.
@@ -41,11 +41,7 @@ private final class TextsBuilder(spec: TextsSpec, types: Seq[DataType]) extends 
 
   override def finish(): OrderedIndex = {
     val arrived = texts.toArray
-    val sorted = TextOrder.sorted(arrived, backwards = false)
-    val grouped = keys.grouped()
-    // Without keys there is one group, be it empty.
-    val starts = if (types.isEmpty) Array(0, sorted.length) else grouped.starts
-    val order = if (types.isEmpty) sorted else grouped.sortedBy(sorted).order
+    val Grouping(starts, order) = keys.grouped(TextOrder.sorted(arrived, backwards = false))
     val ordered = order.map(arrived(_))
     val places = spec.form.places
     val index = new Texts(
@@ -63,20 +59,7 @@ private final class TextsBuilder(spec: TextsSpec, types: Seq[DataType]) extends 
   }
 
   /** The positions of each group, by texts from their ends. */
-  private def backwards(texts: Array[Array[Byte]], starts: Array[Int]): Array[Int] = {
-    val sorted = TextOrder.sorted(texts, backwards = true)
-    if (types.isEmpty) sorted
-    else {
-      val next = starts.clone()
-      val groupOf = new Array[Int](texts.length)
-      for (group <- 0 until starts.length - 1)
-        java.util.Arrays.fill(groupOf, starts(group), starts(group + 1), group)
-      val grouped = new Array[Int](texts.length)
-      sorted.foreach { position =>
-        grouped(next(groupOf(position))) = position
-        next(groupOf(position)) += 1
-      }
-      grouped
-    }
-  }
+  private def backwards(texts: Array[Array[Byte]], starts: Array[Int]): Array[Int] =
+    Grouping(starts, Array.range(0, texts.length))
+      .sortedBy(TextOrder.sorted(texts, backwards = true)).order
 }

@@ -63,7 +63,7 @@ private[vector] final class ProbeVectors(index: Vectors) {
       val array = row.getArray(index.keys)
       kinds(slot) =
         if (dimensions == 0 || array.numElements() != dimensions) Every
-        else if (VectorKind.hasNull(array)) Unusual
+        else if (Coordinates.hasNull(array)) Unusual
         else put(slot, array.toFloatArray())
       if (kinds(slot) == Scored && asked.bound != null)
         leasts(slot) = leastScore(slot, asked.bound, row.getDouble(index.keys + 1))
@@ -73,7 +73,7 @@ private[vector] final class ProbeVectors(index: Vectors) {
   }
 
   private def put(slot: Int, vector: Array[Float]): Int = {
-    val norm = VectorKind.norm(vector)
+    val norm = Coordinates.norm(vector)
     if (!asked.isUsual(norm)) Every
     else if (norm == 0 && asked.isCosine) Unusual
     else {

@@ -7,6 +7,10 @@ import thetajoin.contract.{BatchProber, NarrowingProber, Prober}
 import thetajoin.kit.IntsBuilder
 
 /**
+ * {{{
+ *   Computed  ->  Range  ->  More  (again and again)  ->  Done
+ * }}}
+ *
  * Gives the rows whose scores are high enough, then the unusual ones. Where matches are ranked, those rows have high scores that may be among the first. If the join does not find
  * as many matches among these as it asks for, it gets more.
  */
@@ -25,6 +29,8 @@ private[vector] final class VectorProber(index: Vectors)
   private val computed = Array.tabulate(MostSlots)(i => rowsOf(computedFrom + i))
   private var computedFrom = 0
   private var computedUntil = 0
+
+  /** As many as leave no more rows than are kept, as far as is known. */
   private var slotsAtOnce = MostSlots
   private val more = Array(rowsOf(slot))
   private var isProbing = false
@@ -97,13 +103,15 @@ private[vector] final class VectorProber(index: Vectors)
 
   private def computeUntil(until: Int): Unit = {
     computedUntil = until
-    computedFrom = math.max(0, until - slotsAtOnce)
-    var rows = compute()
+    var rows = -1
     while (rows < 0) {
-      slotsAtOnce = math.max(1, slotsAtOnce / 2)
       computedFrom = math.max(0, until - slotsAtOnce)
-      computed.drop(slotsAtOnce).foreach(_.start(0f, 0))
       rows = compute()
+      if (rows < 0) {
+        slotsAtOnce = (until - computedFrom) / 2
+        // Those that are not used let go of their room.
+        computed.drop(slotsAtOnce).foreach(_.start(0f, 0))
+      }
     }
     if (rows < MostRows / 8) slotsAtOnce = math.min(slotsAtOnce * 2, MostSlots)
   }
@@ -114,7 +122,7 @@ private[vector] final class VectorProber(index: Vectors)
       .filter(probes.kind(_) == ProbeVectors.Scored).sortBy(probes.group)
     val targets = slots.map(s => computed(s - computedFrom))
     slots.indices.foreach(i => start(targets(i), slots(i)))
-    val mostRows = if (slotsAtOnce == 1) Int.MaxValue else MostRows
+    val mostRows = if (computedUntil - computedFrom == 1) Int.MaxValue else MostRows
     var first = 0
     var rows = 0
     var goesOn = true
@@ -210,7 +218,7 @@ private object VectorProber {
   private final val ListSize = 1024
 
   /** Probe vectors that meet the panels together, if these leave no more than so many rows. */
-  private final val MostSlots = 192
+  final val MostSlots = 192
   private final val MostRows = 1 << 20
 
   /** How many times more rows are looked for if there were too few matches among those before. */

@@ -36,15 +36,19 @@ final class Vectors(
 private[vector] final class Panels(val dimensions: Int, rows: Int) extends Serializable {
   import Panels._
 
-  private val pieces: Array[Array[Float]] = {
-    val count = rounded(rows)
-    Array.tabulate((count + PanelsOfPiece - 1) / PanelsOfPiece) { i =>
+  private val count = rounded(rows)
+  private val pieces = new Array[Array[Float]]((count + PanelsOfPiece - 1) / PanelsOfPiece)
+
+  def bytes: Long = 4L * count * Products.LANES * dimensions
+
+  /** Makes room for a position. All of them are asked for in their order, so that vectors which were placed can be let go of meanwhile. */
+  def reach(position: Int): Unit = {
+    val i = position / Products.LANES / PanelsOfPiece
+    if (pieces(i) == null) {
       val panels = math.min(PanelsOfPiece, count - i * PanelsOfPiece)
-      new Array[Float](Math.multiplyExact(panels * Products.LANES, dimensions))
+      pieces(i) = new Array[Float](Math.multiplyExact(panels * Products.LANES, dimensions))
     }
   }
-
-  def bytes: Long = pieces.iterator.map(4L * _.length).sum
 
   def put(position: Int, vector: Array[Float], scale: Double): Unit = {
     val panel = position / Products.LANES
@@ -73,7 +77,7 @@ private[vector] object Panels {
   def rounded(rows: Int): Int = (rows + Products.LANES - 1) / Products.LANES
 }
 
-private[vector] object VectorKind {
+private[vector] object Coordinates {
 
   def hasNull(array: ArrayData): Boolean = {
     var i = 0

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
-import thetajoin.kit.keys.KeyedNumbers
+import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /**
  * Vectors, as arrays of floating-point numbers. A key row has the keys that must be equal, then the vector, then on the probe side the bound if
@@ -18,7 +18,7 @@ import thetajoin.kit.keys.KeyedNumbers
 private[vector] final case class VectorsSpec(keys: Int, asked: Asked) extends IndexSpec {
 
   /** Many probe vectors meet a build vector while it is in a cache. */
-  override def asksTogether: Boolean = true
+  override def rowsTogether: Int = 6 * VectorProber.MostSlots
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new VectorsBuilder(this, keyTypes.take(keys))
@@ -52,15 +52,26 @@ private[vector] final case class Asked(
   def isUsual(length: Double): Boolean =
     if (areSingle) length == 0 || length >= 1e-9 && length <= 4e9 else length <= 1e18
 
-  /** By how much a score may be off, in parts of the lengths of both vectors. */
+  /**
+   * By how much a score may be off, in parts of the lengths of both vectors. With u = 2^-24, coordinates are rounded once on each side (2 u), and a sum of n products
+   * by n u at most (Higham, Accuracy and Stability of Numerical Algorithms, 3.1); scaling, what is taken away and the bound itself round some ten times. If the function
+   * adds up in 32 bits, it is off by as much.
+   */
   def slack(dimensions: Int): Double =
-    (if (areSingle) 2.0 * dimensions + 48 else dimensions + 16.0) * Single
+    (if (areSingle) 2.0 * dimensions + 48 else dimensions + 16.0) * Asked.Rounding
 
-  /** By how much a value of the function may be rounded, in parts of it. */
+  /**
+   * By how much a value of the function may be rounded, in parts of it: when it becomes a number of 32 bits, is negated, added to a constant, and compared. A distance that is added up in 32
+   * bits is a root of squares, none of which is negative. Spark 4.2 adds them in eights, n / 8 sums after one another.
+   */
   def rounding(dimensions: Int): Double =
-    (if (areSingle) dimensions / 8 + 12 else 4) * Single
+    (if (areSingle) dimensions / 8 + 12 else 4) * Asked.Rounding
+}
 
-  private def Single: Double = math.pow(2, -24)
+private object Asked {
+
+  /** Of a number of 32 bits. */
+  private val Rounding = math.pow(2, -24)
 }
 
 /** `offset + sign * x` of a measure x. */
@@ -80,41 +91,44 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
     keys.add(row)
     val array = row.getArray(types.size)
     vectors += array.toFloatArray()
-    nulls.addOne(VectorKind.hasNull(array))
+    nulls.addOne(Coordinates.hasNull(array))
   }
 
   override def finish(): OrderedIndex = {
     val dimensions = mostFrequentLength
     val hasNull = nulls.result()
-    val norms = vectors.iterator.map(VectorKind.norm).toArray
+    val norms = new Array[Double](vectors.length)
+    for (row <- norms.indices) norms(row) = Coordinates.norm(vectors(row))
     // A few that are much longer would make the scores of all others coarse.
     val longestUsual =
       if (spec.asked.isCosine) Double.MaxValue else MuchLonger * quantile(norms, Most)
     def isUsual(row: Int) = vectors(row).length == dimensions && dimensions > 0 &&
       (hasNull(row) || spec.asked.isUsual(norms(row)) && norms(row) <= longestUsual)
-    val grouped = keys.grouped()
-    // Without keys there is one group, be it empty.
-    val starts = if (types.isEmpty) Array(0, grouped.order.length) else grouped.starts
-    val order = new Array[Int](grouped.order.length)
-    val unusual = new Array[Int](starts.length - 1)
-    for (group <- unusual.indices) {
-      val rows = grouped.order.slice(starts(group), starts(group + 1))
-      val (first, last) = rows.partition(isUsual)
-      (first ++ last).copyToArray(order, starts(group))
-      unusual(group) = starts(group) + first.length
+    val Grouping(starts, order) = keys.grouped(usualFirst(isUsual))
+    val unusual = Array.tabulate(starts.length - 1) { group =>
+      var position = starts(group)
+      while (position < starts(group + 1) && isUsual(order(position))) position += 1
+      position
     }
     def isComparable(row: Int) =
       isUsual(row) && !hasNull(row) && (norms(row) > 0 || !spec.asked.isCosine)
-    val longest =
-      order.iterator.filter(isComparable).map(norms(_)).maxOption.filter(_ > 0).getOrElse(1.0)
+    var longest = 0.0
+    order.foreach(row => if (isComparable(row)) longest = math.max(longest, norms(row)))
+    if (longest == 0) longest = 1.0
     val panels = new Panels(dimensions, order.length)
-    val taken =
-      Array.fill(Panels.rounded(order.length) * Products.LANES)(Float.PositiveInfinity)
-    for (position <- order.indices; row = order(position) if isComparable(row)) {
-      val scale = 1 / (if (spec.asked.isCosine) norms(row) else longest)
-      panels.put(position, vectors(row), scale)
-      val length = norms(row) * scale
-      taken(position) = if (spec.asked.isDistance) (length * length / 2).toFloat else 0f
+    val taken = new Array[Float](Panels.rounded(order.length) * Products.LANES)
+    java.util.Arrays.fill(taken, Float.PositiveInfinity)
+    for (position <- order.indices) {
+      val row = order(position)
+      panels.reach(position)
+      if (isComparable(row)) {
+        val scale = 1 / (if (spec.asked.isCosine) norms(row) else longest)
+        panels.put(position, vectors(row), scale)
+        val length = norms(row) * scale
+        taken(position) = if (spec.asked.isDistance) (length * length / 2).toFloat else 0f
+      }
+      // A copy of each is in memory for no longer than it takes to place it.
+      vectors(row) = null
     }
     val index =
       new Vectors(keys.groups, starts, unusual, panels, taken, 1 / longest, types.size, spec.asked)
@@ -126,11 +140,25 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
     if (sorted.isEmpty) 0.0 else sorted(((sorted.length - 1) * share).toInt)
   }
 
+  /** The rows, the usual ones before the others. */
+  private def usualFirst(isUsual: Int => Boolean): Array[Int] = {
+    val rows = new Array[Int](vectors.length)
+    var first = 0
+    var last = rows.length
+    for (row <- rows.indices)
+      if (isUsual(row)) {
+        rows(first) = row
+        first += 1
+      } else {
+        last -= 1
+        rows(last) = row
+      }
+    rows
+  }
+
   /** Vectors of other lengths can't be compared with these, which Spark tells in an error. */
   private def mostFrequentLength: Int = {
-    val counts = vectors.iterator.map(_.length).foldLeft(Map.empty[Int, Int]) { (counts, length) =>
-      counts.updated(length, counts.getOrElse(length, 0) + 1)
-    }
+    val counts = vectors.groupMapReduce(_.length)(_ => 1)(_ + _)
     if (counts.isEmpty) 0 else counts.maxBy { case (length, count) => (count, length) }._1
   }
 }

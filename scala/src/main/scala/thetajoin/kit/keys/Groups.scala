@@ -86,10 +86,11 @@ final class KeyedNumbers(types: Seq[DataType], values: Int) {
   /** After [[grouped]]. */
   def groups: Groups = grouping.groups
 
-  /** The rows of each group, which [[grouped]] gives, in ascending order of a number that each row has. */
-  def sortedBy(numbers: LongsBuilder): Grouping = {
-    val rows = numbers.length
-    val order = LongOrder.ascending(numbers.array, rows)
-    if (types.isEmpty) Grouping(Array(0, rows), order) else grouped().sortedBy(order)
-  }
+  /** The rows of each group in the order in which they stand in `sorted`; without keys there is one group, be it empty. Called once, in place of [[grouped]]. */
+  def grouped(sorted: Array[Int]): Grouping =
+    if (types.isEmpty) Grouping(Array(0, sorted.length), sorted) else grouped().sortedBy(sorted)
+
+  /** The rows of each group in ascending order of a number that each row has. */
+  def sortedBy(numbers: LongsBuilder): Grouping =
+    grouped(LongOrder.ascending(numbers.array, numbers.length))
 }

@@ -73,12 +73,17 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val types = Seq[DataType](LongType, ArrayType(FloatType), DoubleType)
   private val toRow = UnsafeProjection.create(types.toArray)
 
-  private def row(key: Long, vector: Vector, bound: Double): InternalRow =
-    toRow(InternalRow(key, new GenericArrayData(vector), bound)).copy()
+  private val toRowWithoutKey = UnsafeProjection.create(types.tail.toArray)
 
-  private def build(asked: Asked, rows: Seq[(Long, Vector)]): OrderedIndex = {
-    val builder = VectorsSpec(1, asked).newBuilder(types)
-    rows.foreach { case (key, vector) => builder.add(row(key, vector, 0)) }
+  private def row(keys: Int)(key: Long, vector: Vector, bound: Double): InternalRow = {
+    val array = new GenericArrayData(vector)
+    if (keys == 0) toRowWithoutKey(InternalRow(array, bound)).copy()
+    else toRow(InternalRow(key, array, bound)).copy()
+  }
+
+  private def build(keys: Int, asked: Asked, rows: Seq[(Long, Vector)]): OrderedIndex = {
+    val builder = VectorsSpec(keys, asked).newBuilder(types.takeRight(keys + 2))
+    rows.foreach { case (key, vector) => builder.add(row(keys)(key, vector, 0)) }
     builder.finish()
   }
 
@@ -105,13 +110,14 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       most: Int,
       line: Line,
       passes: (Int, Int) => Boolean = (_, _) => true,
-      areSingle: Boolean = false
+      areSingle: Boolean = false,
+      keys: Int = 1
   ): Int = {
     val what = asked(measure, isBounded, most, line, areSingle)
     def function(a: ArrayData, b: ArrayData) =
-      if (Seq(a, b).exists(VectorKind.hasNull)) null
+      if (Seq(a, b).exists(Coordinates.hasNull)) null
       else (if (areSingle) singles else measures).toMap.apply(measure)(a, b)
-    val index = build(what, rows)
+    val index = build(keys, what, rows)
     val comparable = rows.map { case (_, v) => new GenericArrayData(v): ArrayData }
     def value(i: Int, j: Int): Option[Double] =
       if (rows(j)._2.size != probes(i)._2.size) Some(Double.NaN)
@@ -120,7 +126,7 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           line(f.doubleValue)
         )
     def isNear(a: Double, b: Double) = if (what.isDescending) a >= b else a <= b
-    def isMatch(i: Int, j: Int) = rows(j)._1 == probes(i)._1 && passes(i, j) &&
+    def isMatch(i: Int, j: Int) = (keys == 0 || rows(j)._1 == probes(i)._1) && passes(i, j) &&
       value(i, j).exists(v => !isBounded || v.isNaN || isNear(v, probes(i)._3))
     // NaN comes after all numbers.
     def sorted(values: Seq[Double]) = {
@@ -144,14 +150,14 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
     val alone = index.index.newProber()
     probes.zipWithIndex.foreach { case ((key, vector, bound), i) =>
-      alone.probe(row(key, vector, bound))
+      alone.probe(row(keys)(key, vector, bound))
       verify(i, alone)
     }
     val batches = index.index.newBatchProber().get
     probes.indices.grouped(300).map { batch =>
       val groups = batch.map { i =>
         val (key, vector, bound) = probes(i)
-        batches.group(row(key, vector, bound))
+        batches.group(row(keys)(key, vector, bound))
       }
       batch.zip(groups).filter(_._2 >= 0).sortBy(-_._2).map { case (i, group) =>
         batches.asInstanceOf[BatchProber].probe(group, 0L, 0L)
@@ -203,6 +209,7 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(drawn) { case (rows, probes, isBounded, most, line, measure) =>
       check(measure, rows, probes, isBounded, most, line)
       check(measure, rows, probes, isBounded, most, line, areSingle = true)
+      check(measure, rows, probes, isBounded, most, line, keys = 0)
       check(measure, rows, probes, isBounded, most, line, (i, j) => (i + j) % 3 == 0): Unit
     }
   }
@@ -214,13 +221,13 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("few candidates of many vectors, and of all kinds of lengths") {
     for ((measure, _) <- measures; dimensions <- Seq(8, 200)) {
-      val rows = random(600, dimensions, 1).map((1L, _))
-      val probes = random(40, dimensions, 2).map((1L, _, 0.0))
+      val rows = random(150, dimensions, 1).map((1L, _))
+      val probes = random(250, dimensions, 2).map((1L, _, 0.0))
       val line = Line(1, 0)
-      assert(check(measure, rows, probes, isBounded = false, 5, line) < 40 * 8)
+      assert(check(measure, rows, probes, isBounded = false, 5, line) < 250 * 8)
       val few =
-        check(measure, rows, probes, isBounded = false, 5, line, (i, j) => (i + j) % 13 == 0)
-      assert(few < 40 * 400)
+        check(measure, rows, probes, isBounded = false, 5, line, (i, j) => (i + j) % 5 == 0)
+      assert(few < 250 * 90)
     }
   }
 
@@ -228,9 +235,11 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val equal = Seq.fill(8000)((1L, Seq[Any](1f, 0.5f)))
     val probes = Seq.fill(200)((1L, Seq[Any](1f, 0.25f), -1.0))
     check("cosine", equal, probes.take(5), isBounded = false, 3, Line(1, 0))
-    val index = build(asked("cosine", isBounded = true, 0, Line(1, 0)), equal)
+    val index = build(1, asked("cosine", isBounded = true, 0, Line(1, 0)), equal)
     val prober = index.index.newBatchProber().get
-    val groups = probes.map { case (key, vector, bound) => prober.group(row(key, vector, bound)) }
+    val groups = probes.map { case (key, vector, bound) =>
+      prober.group(row(1)(key, vector, bound))
+    }
     for (group <- groups.reverse) {
       prober.probe(group, 0L, 0L)
       assert(allOf(prober, _ => None, isDescending = false).size == equal.size)
