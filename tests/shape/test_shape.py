@@ -121,7 +121,7 @@ def test_test_files_are_short() -> None:
 
 
 def test_no_text_comparison_of_spark_versions() -> None:
-    for file in [*SCALA.rglob("*.scala"), *JAVA.rglob("*.java")]:
+    for file in SCALA.rglob("*.scala"):
         assert "SPARK_VERSION" not in file.read_text(), file
 
 

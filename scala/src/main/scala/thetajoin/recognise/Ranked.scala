@@ -2,6 +2,7 @@ package thetajoin.recognise
 
 import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.internal.SQLConf
@@ -152,6 +153,8 @@ private[recognise] object Ranked {
   def notNull(e: Expression): Seq[Attribute] = e match {
     case a: Attribute => Seq(a)
     case Alias(child, _) => notNull(child)
+    case r: RuntimeReplaceable => notNull(r.replacement)
+    case i: StaticInvoke if i.propagateNull => i.arguments.flatMap(notNull)
     case other if other.nullIntolerant => other.children.flatMap(notNull)
     case _ => Nil
   }
