@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import faiss
@@ -39,22 +40,19 @@ class MatrixRunner(FramesRunner):
         return pd.DataFrame({"v": v[rows], "w": w[found]})
 
     def _nearest(self, left: np.ndarray, right: np.ndarray, k: int) -> np.ndarray:
-        step = max(1, _PRODUCTS // len(right))
-        found = []
-        for start in range(0, len(left), step):
-            products = left[start : start + step] @ right.T
-            found.append(np.argpartition(products, len(right) - k, axis=1)[:, -k:])
-        return np.concatenate(found)
+        last = len(right) - k
+        products = _products(left, right)
+        return np.concatenate([np.argpartition(p, last, axis=1)[:, -k:] for _, p in products])
 
     def _similar(
         self, left: np.ndarray, right: np.ndarray, least: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        step = max(1, _PRODUCTS // len(right))
-        found = []
-        for start in range(0, len(left), step):
-            rows, columns = np.nonzero(left[start : start + step] @ right.T > np.float32(least))
-            found.append((rows + start, columns))
-        return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
+        rows, columns = [], []
+        for start, products in _products(left, right):
+            found = np.nonzero(products > np.float32(least))
+            rows.append(found[0] + start)
+            columns.append(found[1])
+        return np.concatenate(rows), np.concatenate(columns)
 
 
 class FaissRunner(MatrixRunner):
@@ -68,6 +66,13 @@ class FaissRunner(MatrixRunner):
     ) -> tuple[np.ndarray, np.ndarray]:
         limits, _, found = _flat(right).range_search(left, least)
         return np.repeat(np.arange(len(left)), np.diff(limits.astype(np.int64))), found
+
+
+def _products(left: np.ndarray, right: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Of some left vectors with all right ones, with the number of the first of the left ones."""
+    step = max(1, _PRODUCTS // len(right))
+    for start in range(0, len(left), step):
+        yield start, left[start : start + step] @ right.T
 
 
 def _flat(vectors: np.ndarray) -> faiss.IndexFlatIP:

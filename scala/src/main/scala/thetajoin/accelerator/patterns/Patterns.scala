@@ -208,11 +208,7 @@ private class PatternsProber(index: Patterns) extends Prober {
       collected.clear()
       while (cellAt < cellEnd && collected.length < enough) {
         val row = cells.postings(cellAt)
-        if (
-          (index.areOneEach || taken.add(row)) && (cellAt < cellTested || tester == null || passes(
-            row
-          ))
-        )
+        if ((index.areOneEach || taken.add(row)) && (cellAt < cellTested || passes(row)))
           collected.add(row)
         cellAt += 1
       }
@@ -222,7 +218,8 @@ private class PatternsProber(index: Patterns) extends Prober {
       runUntil > 0
     }
 
-  private def passes(row: Int): Boolean = {
+  /** Without a test, Spark decides. */
+  private def passes(row: Int): Boolean = tester == null || {
     if (!isTesting) {
       tester.start(Arrays.copyOfRange(bytes, start, end))
       isTesting = true

@@ -88,7 +88,7 @@ object PatternsAccelerator extends Accelerator {
       exact = if (isExact) ofKeys :+ c.source else ofKeys,
       buildKeys = equal.build :+ build,
       probeKeys = equal.probe :+ probe,
-      if (buildsTexts) TextsSpec(keys, c.form, isExact) else PatternsSpec(keys, c.form, isExact),
+      PatternsSpec(keys, c.form, buildsTexts, isExact),
       cost =
         if (buildsTexts) OfTexts else if (keys == 0) OfPatterns else OfPatterns.copy(share = 0.0005)
     )

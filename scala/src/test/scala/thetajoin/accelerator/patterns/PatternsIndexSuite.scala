@@ -80,7 +80,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     UnsafeProjection.create(types.toArray)(InternalRow.fromSeq(values))
 
   private def index(form: PatternForm, patterns: Seq[UTF8String]) =
-    indexOf(PatternsSpec(0, form, isExact = true), patterns)
+    indexOf(PatternsSpec(0, form, buildsTexts = false, isExact = true), patterns)
 
   private def indexOf(spec: IndexSpec, strings: Seq[UTF8String]) = {
     val builder = spec.newBuilder(Seq(StringType))
@@ -105,7 +105,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       prober.probe(key(text)(StringType))
       assert(candidates(prober).size == expected.size)
     }
-    val ofTexts = indexOf(TextsSpec(0, form._1, isExact = true), texts)
+    val ofTexts = indexOf(PatternsSpec(0, form._1, buildsTexts = true, isExact = true), texts)
     val textProber = ofTexts.index.newProber()
     patterns.foreach { pattern =>
       val expected = texts.indices.filter(i => holds(form, texts(i), pattern))
@@ -133,7 +133,12 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("only patterns with equal keys are candidates") {
     val keys = Gen.choose(0L, 3L)
     forAll(Gen.listOf(Gen.zip(keys, text)), Gen.listOf(Gen.zip(keys, likes))) { (texts, patterns) =>
-      val builder = PatternsSpec(1, like._1, isExact = true).newBuilder(Seq(LongType, StringType))
+      val builder = PatternsSpec(
+        1,
+        like._1,
+        buildsTexts = false,
+        isExact = true
+      ).newBuilder(Seq(LongType, StringType))
       patterns.foreach { case (k, p) =>
         builder.add(key(k, UTF8String.fromString(p))(LongType, StringType))
       }
@@ -153,7 +158,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val types = Seq(LongType, StringType)
     val keys = Gen.choose(0L, 3L)
     forAll(Gen.listOf(Gen.zip(keys, text)), Gen.listOf(Gen.zip(keys, likes))) { (texts, patterns) =>
-      val builder = TextsSpec(1, like._1, isExact = true).newBuilder(types)
+      val builder = PatternsSpec(1, like._1, buildsTexts = true, isExact = true).newBuilder(types)
       texts.foreach { case (k, t) => builder.add(key(k, t)(types: _*)) }
       val built = builder.finish()
       val prober = built.index.newProber()
@@ -212,7 +217,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val types = Seq(LongType, StringType)
     val patterns =
       Seq.tabulate(400)(i => (if (i < 40) i / 2 else 20 + i % 3, s"%${word()}_${word()}%"))
-    val builder = PatternsSpec(1, like._1, isExact = true).newBuilder(types)
+    val builder = PatternsSpec(1, like._1, buildsTexts = false, isExact = true).newBuilder(types)
     patterns.foreach { case (k, p) =>
       builder.add(key(k.toLong, UTF8String.fromString(p))(types: _*))
     }
@@ -257,7 +262,8 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("where candidates are tested again, one that can't be used is a candidate of each text") {
     for ((form, bad) <- Seq(like -> "a|", regex -> "ab[z-a]")) {
-      val builder = PatternsSpec(0, form._1, isExact = false).newBuilder(Seq(StringType))
+      val builder =
+        PatternsSpec(0, form._1, buildsTexts = false, isExact = false).newBuilder(Seq(StringType))
       Seq(bad, "x").foreach(p => builder.add(key(UTF8String.fromString(p))(StringType)))
       val built = builder.finish()
       val prober = built.index.newProber()

@@ -5,30 +5,13 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.contract.{IndexBuilder, OrderedIndex}
 import thetajoin.kit.PairValues
 import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
-/**
- * Texts by the strings that they have. A key row has the keys that must be equal, then the text or the pattern.
- *
- * @param keys how many columns must be equal
- * @param isExact whether candidates are not tested again, so that a pattern which can't be used has to raise its error
- * @param asksFirst whether one candidate of a pattern is enough
- */
-private[patterns] final case class TextsSpec(
-    keys: Int,
-    form: PatternForm,
-    isExact: Boolean,
-    asksFirst: Boolean = false
-) extends IndexSpec {
-  override def forExistence: IndexSpec = copy(asksFirst = true)
-
-  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
-    new TextsBuilder(this, keyTypes.take(keys))
-}
-
-private final class TextsBuilder(spec: TextsSpec, types: Seq[DataType]) extends IndexBuilder {
+/** Sorts texts, and lists those that have three bytes in a row. */
+private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataType])
+    extends IndexBuilder {
   private val keys = new KeyedNumbers(types, values = 0)
   private val texts = mutable.ArrayBuffer.empty[Array[Byte]]
 
