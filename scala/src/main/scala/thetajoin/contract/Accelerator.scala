@@ -145,13 +145,20 @@ final case class Offer(
  * @param share how many of the build rows are candidates of a probe row, 0.0 to 1.0
  * @param perProbe time of a look-up, without its candidates
  * @param perBuildRow time to index a build row
+ * @param perPair time that a look-up takes for each build row of its equal keys, candidate or not: 0 for an index that leaves rows out unseen
  */
-final case class Cost(share: Double, perProbe: Double, perBuildRow: Double) {
+final case class Cost(
+    share: Double,
+    perProbe: Double,
+    perBuildRow: Double,
+    perPair: Double = 0.0
+) {
 
   /** Of two indexes over the same rows, both of which are asked; no more candidates than there are rows. */
   def +(other: Cost): Cost = Cost(
     math.min(share + other.share, 1.0),
     perProbe + other.perProbe,
-    perBuildRow + other.perBuildRow
+    perBuildRow + other.perBuildRow,
+    perPair + other.perPair
   )
 }

@@ -131,7 +131,7 @@ private[driver] final class BatchCode(
 
   /** Adds the [[BuildTail]] that stands in for rows. */
   private def addTail: String =
-    s"if ($batch == null) $create();\n$batch.add(${Candidates.TailGroup}, 0L, 0L);"
+    s"if ($batch == null) $create();\n$batch.addTail();"
 
   /** Whether a probe row without a candidate gives no row. */
   private def needsCandidate: Boolean =

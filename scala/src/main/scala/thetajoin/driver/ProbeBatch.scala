@@ -45,6 +45,12 @@ final class ProbeBatch(capacity: Int, fields: Int) {
     place
   }
 
+  /** Adds what stands in for build rows without a match: see [[BuildTail]]. */
+  def addTail(): Unit = {
+    if (fields > 0) rows.addNone(size)
+    add(Candidates.TailGroup, 0L, 0L): Unit
+  }
+
   /** The columns of the row that comes next to [[add]] which are kept as a row. */
   def addRow(row: UnsafeRow): Unit = rows.add(size, row)
 
@@ -152,6 +158,11 @@ private final class BatchRows(capacity: Int, fields: Int) {
       page = java.util.Arrays.copyOf(page, math.max(LongOrder.grown(page.length), end))
     input.writeToMemory(page, Platform.BYTE_ARRAY_OFFSET + from)
     offsets(place) = from
+    offsets(place + 1) = end
+  }
+
+  def addNone(place: Int): Unit = {
+    offsets(place) = end
     offsets(place + 1) = end
   }
 

@@ -45,7 +45,9 @@ final case class BlockThetaJoinExec(
     probeKeys: Seq[Expression],
     probeFilter: Option[Expression],
     mode: ThetaBroadcastMode,
-    blockBytes: Long
+    blockBytes: Long,
+    override val limit: Option[Int],
+    override val rank: Option[SortOrder]
 ) extends PartitionJoin {
   import BlockThetaJoinExec._
 

@@ -212,6 +212,8 @@ final class BroadcastThetaJoinExec(
     val spreads = spread match {
       case Spread.Never => false
       case Spread.OverIdleCores => rows.getNumPartitions < cores
+      case Spread.FromBuildRows(least) =>
+        rows.getNumPartitions < cores || cores > 1 && broadcast.value.indexed >= least
       case Spread.Evenly => cores > 1
     }
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
@@ -257,13 +259,10 @@ final class BroadcastThetaJoinExec(
 
   override protected def batches(relation: ThetaRelation): Option[Batches] =
     if (
-      sortsProbe && role.buildExistence.isEmpty &&
-      (asksTogether || paysToSort(relation)) &&
+      sortsProbe && (asksTogether || paysToSort(relation)) && role.buildExistence.isEmpty &&
       relation.index.newBatchProber().isDefined
     ) Some(Batches(mode.spec.bounds, mode.spec.rowsTogether))
     else None
-
-  private def asksTogether: Boolean = mode.spec.rowsTogether > 0
 
   private def paysToSort(relation: ThetaRelation): Boolean = {
     val least = Settings.SortProbeMinIndexBytes.in(conf)

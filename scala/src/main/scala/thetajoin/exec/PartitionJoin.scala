@@ -3,7 +3,6 @@ package thetajoin.exec
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
 import thetajoin.driver._
@@ -11,9 +10,6 @@ import thetajoin.relation.ThetaRelation
 
 /** A join each partition of which has an index of its own, over all build rows that its probe rows may match. */
 trait PartitionJoin extends ThetaJoinExec {
-  override def limit: Option[Int] = None
-  override def rank: Option[SortOrder] = None
-
   /** Probe rows and build rows, in partitions that belong together. */
   protected def sides(): (RDD[InternalRow], RDD[InternalRow])
 
@@ -39,6 +35,12 @@ trait PartitionJoin extends ThetaJoinExec {
   }
 
   @transient private lazy val sample: ThetaRelation = boundMode.relation(Iterator.empty)
+
+  /** Rows that are best asked for together are; others come as they are read. */
+  override protected def batches(relation: ThetaRelation): Option[Batches] =
+    if (asksTogether && relation.index.newBatchProber().isDefined)
+      Some(Batches(mode.spec.bounds, mode.spec.rowsTogether))
+    else None
 
   private def source: TaskSource = new PartitionSource(sample, id, mode.spec)
 

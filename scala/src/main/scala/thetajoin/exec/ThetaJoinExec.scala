@@ -75,6 +75,10 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
     )
   }
 
+  /** Whether many probe rows are asked for at once. */
+  protected final def asksTogether: Boolean =
+    mode.spec.rowsTogether > 0 && task.role.buildExistence.isEmpty
+
   /** Whether there is generated code for what the driver does. */
   final def hasCode: Boolean = task.hasCode
 

@@ -38,6 +38,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       case join: RankedJoin =>
         val choice = decided(join)
         Seq(execNode(join.ofAll, choice))
+      case node: NumberedRows => Seq(NumberedRowsExec(planLater(node.child), node.number))
       case node: RangeBounds =>
         Seq(RangeBoundsExec(node, planLater(node.left), planLater(node.right)))
       case window: Window =>
@@ -140,7 +141,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.offer.probeKeys,
           probeFilter,
           built,
-          bytes
+          bytes,
+          limit,
+          choice.rank
         )
       case Placement.KeyShuffle(partitions, broadcastLimit) =>
         val keys = DistinctKeysExec(built.spec, built.keys, right)

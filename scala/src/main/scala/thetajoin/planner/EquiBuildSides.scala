@@ -41,13 +41,19 @@ private[thetajoin] object EquiBuildSides {
       }
 
   /** Of a join with the first of a left row's matches. The right side is built. */
-  def ofRanked(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] =
+  def ofRanked(
+      join: Join,
+      isInBlocks: Boolean,
+      conf: SQLConf
+  ): Either[Reason, Seq[Seq[Placement]]] =
     BuildSides.broadcastAlready(join).map(_.map(side => Seq(Seq(Placement.Broadcast(side)))))
       .getOrElse {
-        val isShuffled = ExtractEquiJoinKeys.unapply(join).isDefined &&
+        def isShuffled = ExtractEquiJoinKeys.unapply(join).isDefined &&
           !(fits(join, BuildRight, conf) || fitsByRange(join, BuildRight, conf))
         Right(Seq(Seq(
-          if (isShuffled) Placement.Shuffle(BuildRight) else Placement.Broadcast(BuildRight)
+          if (isInBlocks) Placement.Blocks(BuildRight, TaskShare.buildBytes(conf))
+          else if (isShuffled) Placement.Shuffle(BuildRight)
+          else Placement.Broadcast(BuildRight)
         )))
       }
 

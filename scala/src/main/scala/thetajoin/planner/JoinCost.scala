@@ -42,15 +42,21 @@ private[planner] final class JoinCost(fewestRows: Double) {
   ): Double = {
     val probe = estimate.probeRows.toDouble.max(fewestRows)
     build(estimate) * (Moved + cost.perBuildRow) +
-      looks * probe * ofProbeRow(cost, candidates, hasResidual) / Cores
+      looks * probe * ofProbeRow(cost, build(estimate), candidates, hasResidual) / Cores
   }
 }
 
 private[planner] object JoinCost {
 
-  /** A look-up and what it finds. */
-  def ofProbeRow(cost: Cost, candidates: Double, hasResidual: Boolean): Double =
-    cost.perProbe + candidates * (if (hasResidual) Candidate + Residual else Candidate)
+  /** A look-up among so many build rows, and what it finds. */
+  def ofProbeRow(
+      cost: Cost,
+      buildRows: Double,
+      candidates: Double,
+      hasResidual: Boolean
+  ): Double =
+    cost.perProbe + cost.perPair * buildRows +
+      candidates * (if (hasResidual) Candidate + Residual else Candidate)
 
   /** Of small sides it hardly matters what serves them: what leaves few candidates is right for large ones too. */
   val ofAccelerators = new JoinCost(fewestRows = 10000)

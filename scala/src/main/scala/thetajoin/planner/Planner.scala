@@ -30,7 +30,7 @@ object Planner {
   def choose(join: Join, conf: SQLConf): Decision =
     leftToSpark(join, conf) match {
       case Some(reason) => Decision(Left(reason))
-      case None => new Planning(join, None, conf, FileOfRow.isAskedAbove(join)).decision
+      case None => new Planning(join, conf, FileOfRow.isAskedAbove(join)).decision
     }
 
   /**
@@ -39,9 +39,8 @@ object Planner {
    * @param ignoresSwitches whether accelerators that are switched off may be chosen too
    */
   def choose(join: RankedJoin, conf: SQLConf, ignoresSwitches: Boolean = false): Decision = {
-    val ranking = Need.Lowest(join.k, join.rank)
     val asRead = FileOfRow.isAskedAbove(join) || ArrivalOrder.mattersTo(join)
-    new Planning(join.ofAll, Some(ranking), conf, asRead, ignoresSwitches).decision
+    new Planning(join.ofAll, conf, asRead, Some(join), ignoresSwitches).decision
   }
 
   private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
@@ -83,14 +82,16 @@ private final case class Answers(
  * What can be chosen for one join. Accelerators are asked once for each side that may be built.
  *
  * @param asRead whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]]
+ * @param ranked set if of the matches the first are joined: `join` is that of all
  */
 private final class Planning(
     join: Join,
-    ranking: Option[Need.Lowest],
     conf: SQLConf,
     asRead: Boolean,
+    ranked: Option[RankedJoin] = None,
     ignoresSwitches: Boolean = false
 ) {
+  private val ranking = ranked.map(r => Need.Lowest(r.k, r.rank))
   private val shape =
     ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
   private val hints = ThetaHint.of(join)
@@ -114,7 +115,7 @@ private final class Planning(
 
   /** Ways in which rows may meet: those of a tier are compared by cost, and a tier is tried only if no earlier one serves. */
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
-    if (ranking.isDefined) EquiBuildSides.ofRanked(join, conf)
+    if (ranked.isDefined) EquiBuildSides.ofRanked(join, ranked.exists(_.isInBlocks), conf)
     else if (ExtractEquiJoinKeys.unapply(join).isDefined)
       EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
     else BuildSides.choose(join, conf)
@@ -263,10 +264,13 @@ private final class Planning(
 
   private def spread(estimate: Estimate, offer: Offer, hasResidual: Boolean): Spread = {
     val pairs = estimate.probeRows * estimate.buildRows
-    val candidates = offer.cost.share * estimate.buildRows.toDouble
-    if (JoinCost.ofProbeRow(offer.cost, candidates, hasResidual) < ToMoveRow) Spread.Never
+    val cost = offer.cost
+    val buildRows = estimate.buildRows.toDouble
+    val ofRow = JoinCost.ofProbeRow(cost, buildRows, cost.share * buildRows, hasResidual)
+    if (ofRow < ToMoveRow) Spread.Never
     else if (offer.served.nonEmpty && estimate.probeRows <= FewProbeRows && pairs >= ManyPairs)
       Spread.Evenly
+    else if (cost.perPair > 0) Spread.FromBuildRows((SurelyMore * ToMoveRow / cost.perPair).toLong)
     else Spread.OverIdleCores
   }
 
@@ -284,6 +288,9 @@ private final class Planning(
 
   /** Nanoseconds to bring a probe row to an idle core. Half of the work moves there, if there are two cores. */
   private val ToMoveRow = 2000.0
+
+  /** So many times longer it takes to look a row up if there is no doubt that to move it pays. */
+  private val SurelyMore = 20
 
   /** Of an ordered index, about. */
   private val IndexBytesPerRow = 20L

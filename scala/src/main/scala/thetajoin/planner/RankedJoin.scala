@@ -4,12 +4,14 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils.getSizePerRow
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{JOIN, TreePattern}
 
 /**
  * A join of each left row with the first `k` of its matches, in the order of `rank`: ASOF, and the nearest rows. A pair whose rank is
  * null is no match. Spark has no operator for it that its planner could choose, so that one must be found for every such node.
  *
  * @param joinType Inner, or LeftOuter, which keeps left rows without a match
+ * @param isInBlocks whether right rows are cut into blocks, of each of which a left row is given its first matches
  */
 final case class RankedJoin(
     left: LogicalPlan,
@@ -17,12 +19,15 @@ final case class RankedJoin(
     joinType: JoinType,
     condition: Option[Expression],
     rank: SortOrder,
-    k: Int
+    k: Int,
+    isInBlocks: Boolean = false
 ) extends BinaryNode {
   override def output: Seq[Attribute] = joinType match {
     case LeftOuter => left.output ++ right.output.map(_.withNullability(true))
     case _ => left.output ++ right.output
   }
+
+  final override val nodePatterns: Seq[TreePattern] = Seq(JOIN)
 
   /** The join of all matches. */
   def ofAll: Join = Join(left, right, joinType, condition, JoinHint.NONE)

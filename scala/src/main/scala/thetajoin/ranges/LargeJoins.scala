@@ -23,7 +23,7 @@ import thetajoin.planner._
  *   - [[ExistsByFew]]: whether there is a match is known by few of the right rows
  *   - [[Narrowed]]: by the extreme values of one side many rows of the other may have no match
  *
- * What is left is run in blocks. A full outer join is [[FullInTwo]] then.
+ * What is left is run in blocks. A full outer join is [[FullInTwo]] then, and one with the first matches is [[RankedInBlocks]].
  */
 object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -32,6 +32,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
       lazy val mustStay = FileOfRow.isAskedIn(plan) || ArrivalOrder.mattersIn(plan)
       plan.transformUpWithPruning(_.containsAnyPattern(JOIN, EXISTS_SUBQUERY)) {
         case join: Join => orElse(join)(rewritten(join, mustStay))
+        case join: RankedJoin => orElse(join)(ranked(join, mustStay))
         case node: UnaryNode if node.expressions.exists(_.containsPattern(EXISTS_SUBQUERY)) =>
           orElse(node)(ofSubquery(node, mustStay))
       }
@@ -70,8 +71,21 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
         measured((if (mayReadAgain) Narrowed(join) else None).getOrElse(join))
       }
 
+  /** Rows that the size of is unknown are taken for few, as Spark does. */
+  private def ranked(join: RankedJoin, mustStay: => Boolean): Option[LogicalPlan] = {
+    val ofAll = join.ofAll
+    val isKnown = join.right.stats.sizeInBytes < conf.defaultSizeInBytes
+    if (
+      isKnown && ExtractEquiJoinKeys.unapply(ofAll).isEmpty && areLarge(ofAll, Seq(BuildRight)) &&
+      mayBeInBlocks && !mustStay
+    ) Some(RankedInBlocks(join))
+    else None
+  }
+
+  private def mayBeInBlocks: Boolean = Settings.ShuffleMaxPartitionBytes.in(conf) > 0
+
   private def choice(join: Join): Option[Choice] =
-    if (Settings.ShuffleMaxPartitionBytes.in(conf) > 0) Planner.choose(join, conf).chosen else None
+    if (mayBeInBlocks) Planner.choose(join, conf).chosen else None
 
   /** A side is shuffled as it is, by the query or by this rule. */
   private[ranges] def isMeasured(join: Join): Boolean =

@@ -130,14 +130,16 @@ final class SimdProducts extends Products {
 
   @Override
   int score(float[] out, int at, float[] taken, int takenAt, float part, float least) {
-    long bits = 0L;
+    int bits = 0;
     for (int lane = 0; lane < LANES; lane += WIDTH) {
       FloatVector scores =
           FloatVector.fromArray(SPECIES, out, at + lane)
               .sub(FloatVector.fromArray(SPECIES, taken, takenAt + lane).mul(part));
       scores.intoArray(out, at + lane);
-      bits |= scores.compare(VectorOperators.GE, least).toLong() << lane;
+      // Few are; JDK 17 takes long to make a mask a number.
+      if (scores.compare(VectorOperators.GE, least).anyTrue())
+        for (int i = lane; i < lane + WIDTH; i++) if (out[at + i] >= least) bits |= 1 << i;
     }
-    return (int) bits;
+    return bits;
   }
 }

@@ -128,6 +128,6 @@ object VectorAccelerator extends Accelerator {
     if (e.dataType == DoubleType) e else Cast(e, DoubleType)
 
   /** Each pair is computed, which takes much less time than to evaluate its condition. */
-  private val Alone = Cost(share = 0.1, perProbe = 500, perBuildRow = 1000)
-  private val Keyed = Alone.copy(share = 0.02)
+  private val Alone = Cost(share = 0.001, perProbe = 500, perBuildRow = 1000, perPair = 2)
+  private val Keyed = Alone.copy(share = 0.0005, perPair = 0.2)
 }
