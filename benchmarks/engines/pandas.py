@@ -29,7 +29,7 @@ class FramesRunner(Runner):
         if query.shape is not Shape.COUNTED:
             raise UnsupportedJoinError("frames are only joined here")
         joined = self._joined(query)
-        return len(joined), *(int(joined[value].sum()) for value in ("v", "w"))
+        return len(joined), *(int(joined[value].sum()) for value in query.values)
 
     def write(self, query: Query) -> None:
         """Join."""

@@ -1,6 +1,6 @@
 """Vectors that are similar, and the nearest ones.
 
-Vectors have length 1. The answer is the row count and the sums of the row numbers of each side.
+Drawn vectors have length 1. The answer is the row count and the sums of the row numbers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benchmarks.queries import Query, Suite, shapes_of
 from benchmarks.tables import Table, short
-from benchmarks.vectors import Vectors
+from benchmarks.vectors import Patches, Vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +19,8 @@ class VectorQuery(Query):
     Vectors are compared by cosine.
     """
 
-    left: Vectors
-    right: Vectors
+    left: Vectors | Patches
+    right: Vectors | Patches
     nearest: int | None = None
     least: float | None = None
 
@@ -31,8 +31,8 @@ class VectorQuery(Query):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The row number of each side."""
-        return "v", "w"
+        """The row number of each side; of photographs, whose parts are alike, that of the left."""
+        return ("v",) if isinstance(self.left, Patches) else ("v", "w")
 
     def select(self, columns: str, engine: str) -> str:
         """The join; where there is none with the nearest rows, they are chosen among all pairs."""
@@ -93,12 +93,20 @@ def _query(name: str, left: int, right: int, dimensions: int, **case: object) ->
 
 
 _NEAREST_5 = _query("nearest_5", 500, 20_000, 64, nearest=5, target=0.5)
+_PATCHES = VectorQuery(
+    name="photographs",
+    left=Patches("patches_left", 2_000, columns="x, v", photograph="flower.jpg"),
+    right=Patches("patches_right", 100_000, columns="y, w", photograph="china.jpg"),
+    nearest=10,
+    off=False,
+)
 _QUERIES = (
     _NEAREST_5,
     _query("nearest_10", 10_000, 100_000, 128, nearest=10, off=False),
     _query("nearest_10_wide", 10_000, 100_000, 768, nearest=10, off=False),
     _query("nearest_10_large", 1_000, 1_000_000, 128, nearest=10, off=False),
     _query("similar", 10_000, 100_000, 128, least=0.8, off=False),
+    _PATCHES,
     *shapes_of(_NEAREST_5),
 )
 

@@ -10,6 +10,7 @@ import thetajoin.relation.ThetaRelation
 
 /** A join each partition of which has an index of its own, over all build rows that its probe rows may match. */
 trait PartitionJoin extends ThetaJoinExec {
+
   /** Probe rows and build rows, in partitions that belong together. */
   protected def sides(): (RDD[InternalRow], RDD[InternalRow])
 

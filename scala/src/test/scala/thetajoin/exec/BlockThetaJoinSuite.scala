@@ -1,5 +1,6 @@
 package thetajoin.exec
 
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.{
   CoalescedPartitionSpec,
@@ -67,6 +68,34 @@ class BlockThetaJoinSuite extends AnyFunSuite with SharedSession {
         (left, right) <- Seq("points" -> "spans", "spans" -> "points")
       } assertInBlocks(s"SELECT * FROM $left $joinType $right ON k = j AND t < lo")
     ))
+  }
+
+  test("the first matches of each block, and of these the first") {
+    onEveryPath(_ =>
+      for (joinType <- Seq("JOIN", "LEFT JOIN"); k <- Seq(1, 3, 1000))
+        assertInBlocks(
+          s"SELECT id, t, lo FROM points $joinType LATERAL (SELECT lo FROM spans WHERE lo <= t ORDER BY lo DESC LIMIT $k)"
+        )
+    )
+  }
+
+  test("Spark knows if the numbers of left rows depend on the order in which a shuffle is read") {
+    def numbered(left: String): (Seq[Long], String) = {
+      val sql =
+        s"SELECT id, lo FROM $left JOIN LATERAL (SELECT lo FROM spans WHERE lo <= t ORDER BY lo DESC LIMIT 1)"
+      val Seq(rows) =
+        collect(executed(spark.sql(sql))) { case n: NumberedRowsExec => n }: @unchecked
+      val rdd = rows.execute()
+      val numbers = rdd.map(row => row.getLong(row.numFields - 1)).collect()
+      val level = classOf[RDD[_]].getMethod("outputDeterministicLevel").invoke(rdd)
+      (numbers.toSeq, level.toString)
+    }
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      val (asRead, ofScan) = numbered("points")
+      val (shuffled, ofShuffle) = numbered("(SELECT /*+ REPARTITION(4) */ id, t FROM points)")
+      assert((ofScan, ofShuffle) == ("DETERMINATE", "INDETERMINATE"))
+      assert(Seq(asRead, shuffled).forall(numbers => numbers.distinct.size == 300))
+    }
   }
 
   test("rows that are all the same are cut where a task ended") {
