@@ -80,6 +80,10 @@ class Query(ABC):
         """A query that reads the join's columns and joins nothing, where that is to be measured."""
         return None
 
+    def agree(self, one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        """Whether two engines gave the same answer."""
+        return one == other
+
     def asks(self, engine: str) -> bool:
         """Whether the engine is asked at all."""
         if engine in (OFF, ON):

@@ -62,7 +62,7 @@ class Result:
         if is_scan(engine):
             return
         self.answer = self.answer or answer
-        if answer != self.answer:
+        if not self.query.agree(answer, self.answer):
             raise ValueError(f"{self.query.name}: {engine} gave {answer}, not {self.answer}")
 
     def seconds(self, *engines: str) -> float:

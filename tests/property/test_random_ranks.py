@@ -25,11 +25,12 @@ from values import (
     TIMESTAMP,
     VECTOR,
     VECTOR_OF_ANY_LENGTH,
+    VECTOR_OF_DOUBLES,
     Type,
     tables,
 )
 
-VECTORS = (VECTOR, VECTOR_OF_ANY_LENGTH)
+VECTORS = (VECTOR, VECTOR_OF_ANY_LENGTH, VECTOR_OF_DOUBLES)
 NUMBERS = (*INTEGERS, *FLOATS)
 NESTED = (STRUCT, ARRAY, *VECTORS)
 DISTANCES = (*INTEGERS, *DECIMALS, *FLOATS, DATE, NTZ, TIMESTAMP, *VECTORS)
@@ -37,6 +38,10 @@ IN_SPACE = (
     "vector_l2_distance(l.x, r.x)",
     "-vector_inner_product(r.x, l.x)",
     "1 - vector_cosine_similarity(l.x, r.x)",
+)
+BY_SUMS = (
+    "-aggregate(zip_with(l.x, r.x, (x, y) -> x * y), 0D, (s, z) -> s + z)",
+    "sqrt(aggregate(zip_with(r.x, l.x, (x, y) -> (x - y) * (x - y)), 0D, (s, z) -> s + z))",
 )
 IN_LINE = ("abs(l.x - r.x)",)
 IN_PLANE = (
@@ -111,7 +116,10 @@ class Ranked:
 
 
 @st.composite
-def ranked(draw: st.DrawFn, version: tuple[int, ...], base: Query, x: Type) -> Ranked:
+def ranked(
+    draw: st.DrawFn, version: tuple[int, ...], base: Query, types: tuple[Type, ...]
+) -> Ranked:
+    x = types[0]
     distance = x in DISTANCES and draw(st.booleans())
     forms = ["row_number", "lateral"]
     if not distance:
@@ -121,7 +129,9 @@ def ranked(draw: st.DrawFn, version: tuple[int, ...], base: Query, x: Type) -> R
     form = draw(st.sampled_from(forms))
     op = draw(st.sampled_from(ORDERS))
     is_bound = not distance or draw(st.booleans())
-    ranks = IN_SPACE if x in VECTORS else IN_PLANE if x in NUMBERS else IN_LINE
+    is_vector = x in VECTORS
+    of_vectors = BY_SUMS if VECTOR_OF_DOUBLES in types else IN_SPACE
+    ranks = of_vectors if is_vector else IN_PLANE if x in NUMBERS else IN_LINE
     rank = draw(st.sampled_from(ranks)) if distance else "r.x"
     before = op in (">", ">=")
     return Ranked(
@@ -149,7 +159,7 @@ def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case[Ranked]:
     y = draw(st.sampled_from(family.types))
     left, right = draw(tables("l", x, y)), draw(tables("r", x, y))
     bases = draw(st.lists(joins((family, family), left, right), min_size=2, max_size=8))
-    drawn = [draw(ranked(version, base, x)) for base in bases]
+    drawn = [draw(ranked(version, base, (x, y))) for base in bases]
     return Case((left, right), drawn, any(query.reads_files for query in drawn))
 
 

@@ -168,6 +168,11 @@ VECTOR = Type(
     ("[1,0]", "[0,1]", "[0.6,0.8]", "[-1,0]", "[3,4]", "[0,0]", "[0.1,-0.2]", "[null,1]", "[NaN,1]", "[1e30,1]", "[1e-30,-1e-30]", "[-1e10,2e9]", "[5e-11,0]"),
     cast="from_json({text}, 'ARRAY<FLOAT>')",
 )  # fmt: skip
+VECTOR_OF_DOUBLES = Type(
+    "ARRAY<DOUBLE>",
+    (*VECTOR.values, "[1e-40,1e-41]", "[1e-60,0]", "[1e60,-1e60]", "[1e300,1]", "[0.1,0.30000000000000004]"),
+    cast="from_json({text}, 'ARRAY<DOUBLE>')",
+)  # fmt: skip
 VECTOR_OF_ANY_LENGTH = Type(
     "ARRAY<FLOAT>", (*VECTOR.values, *VECTOR.values, "[]", "[1]"), cast=VECTOR.cast
 )
@@ -220,6 +225,18 @@ _SIMILARITIES = (
     "vector_l2_distance({l}, {r}) {op} {l}[0]",
     "{r}[1] {op} vector_inner_product({l}, {r})",
 )
+_TERMS = {
+    "{l}, {r}, (x, y) -> x * y": "{sum} {op} 0.75",
+    "{r}, {l}, (x, y) -> CAST(y AS DOUBLE) * CAST(x AS DOUBLE)": "1 - {sum} {op} 0.2D",
+    "{l}, {r}, (x, y) -> (x - y) * (x - y)": "{sum} {op} 2",
+    "{l}, {r}, (x, y) -> pow(y - x, 2)": "sqrt({sum}) {op} 1.5",
+}
+_WRITTEN_OUT = tuple(
+    condition.replace("{sum}", f"aggregate(zip_with({terms}), {zero}, (s, z) -> s + z)")
+    for zero in ("0D", "0F")
+    for terms, condition in _TERMS.items()
+    if zero == "0D" or ("pow" not in terms and "DOUBLE" not in terms)
+)
 _READABLE, _TRIED = (tuple(g.replace("{t}", t) for g in _GEOMETRIES) for t in ("", "try_"))
 FAMILIES = (
     *[Family(INTEGERS)] * 6,  # what the loops in Python can check
@@ -242,6 +259,7 @@ FAMILIES = (
     Family((STRUCT,), ("{l}.p {op} {r}.p", "{l}.p + {r}.p {op} 0", "{l}.q || {r}.q {op} 'a'")),
     *[Family((VECTOR,), _SIMILARITIES, indexed=False, weight=6)] * 2,
     Family((VECTOR_OF_ANY_LENGTH,), _SIMILARITIES, indexed=False, weight=6),
+    Family((VECTOR, VECTOR_OF_DOUBLES, VECTOR_OF_ANY_LENGTH), _WRITTEN_OUT, indexed=False, weight=6),
     Family((ARRAY,), ("array_contains({l}, size({r}))", "size({l}) {op} size({r})")),
 )  # fmt: skip
 

@@ -41,6 +41,15 @@ def test_all_pairs_and_what_would_save_them_are_told(session: SparkSession) -> N
     )
 
 
+@pytest.mark.parametrize("kind", ["EXACT", "APPROX"])
+def test_that_approximate_matches_are_exact_is_told(session: SparkSession, kind: str) -> None:
+    if tuple(map(int, session.version.split(".")[:2])) < (4, 2):
+        pytest.skip("NEAREST BY came with Spark 4.2")
+    session.conf.set("spark.sql.crossJoin.enabled", "true")
+    nearest = f"SELECT * FROM a JOIN b {kind} NEAREST 1 BY DISTANCE abs(x - y)"
+    assert notes(session, nearest) == ["APPROX is answered exactly"] * (kind == "APPROX")
+
+
 @pytest.mark.parametrize(
     "join",
     [

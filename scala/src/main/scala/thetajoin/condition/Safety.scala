@@ -26,7 +26,8 @@ object Safety {
     case _: Greatest | _: Least => true
     case _: GetStructField | _: CreateNamedStruct | _: OrderedLong | _: PackedLong => true
     case _: BitwiseNot | _: BitwiseAnd | _: BitwiseOr | _: BitwiseXor => true
-    case c: Cast => widens(c.child.dataType, c.dataType)
+    case c: Cast =>
+      widens(c.child.dataType, c.dataType) || rounds(c.child.dataType, c.dataType)
     case Add(l, _, _) => isFractional(l.dataType)
     case Subtract(l, _, _) => isFractional(l.dataType)
     case Multiply(l, _, _) => isFractional(l.dataType)
@@ -75,6 +76,11 @@ object Safety {
   }
 
   private def isFractional(t: DataType): Boolean = t == DoubleType || t == FloatType
+
+  private def rounds(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (ArrayType(f, _), ArrayType(t, _)) => rounds(f, t)
+    case _ => isFractional(from) && isFractional(to)
+  }
 
   /** Casts whose result every value has: numbers to wider numbers, and a type to itself. */
   def widens(from: DataType, to: DataType): Boolean = (from, to) match {

@@ -181,7 +181,7 @@ private object BlockThetaJoinExec {
       )
 
     private lazy val sizes: Array[Long] =
-      known.orElse(RowShuffle.run(dependency)).getOrElse(Array.empty)
+      known.orElse(RowShuffle.run(dependency)).getOrElse(new Array[Long](partitions))
 
     def partitions: Int = dependency.partitioner.numPartitions
 

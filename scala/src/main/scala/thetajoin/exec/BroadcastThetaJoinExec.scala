@@ -213,7 +213,8 @@ final class BroadcastThetaJoinExec(
       case Spread.Never => false
       case Spread.OverIdleCores => rows.getNumPartitions < cores
       case Spread.FromBuildRows(least) =>
-        rows.getNumPartitions < cores || cores > 1 && broadcast.value.indexed >= least
+        rows.getNumPartitions < cores || cores > 1 && broadcast.value.indexed >= least &&
+        rows.getNumPartitions < cores * BroadcastThetaJoinExec.PartitionsOfCore
       case Spread.Evenly => cores > 1
     }
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
@@ -258,10 +259,8 @@ final class BroadcastThetaJoinExec(
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
   override protected def batches(relation: ThetaRelation): Option[Batches] =
-    if (
-      sortsProbe && (asksTogether || paysToSort(relation)) && role.buildExistence.isEmpty &&
-      relation.index.newBatchProber().isDefined
-    ) Some(Batches(mode.spec.bounds, mode.spec.rowsTogether))
+    if (sortsProbe && role.buildExistence.isEmpty && (asksTogether || paysToSort(relation)))
+      batchesOf(relation)
     else None
 
   private def paysToSort(relation: ThetaRelation): Boolean = {
@@ -294,6 +293,9 @@ final class BroadcastThetaJoinExec(
 }
 
 object BroadcastThetaJoinExec {
+
+  /** From so many on, cores are hardly idle though some partitions be empty. */
+  private val PartitionsOfCore = 4
 
   /** In a smaller index fewer rows of a key than these are found as quickly in any order of probe rows. */
   private val ManyRowsOfKey = 64L

@@ -37,11 +37,9 @@ trait PartitionJoin extends ThetaJoinExec {
 
   @transient private lazy val sample: ThetaRelation = boundMode.relation(Iterator.empty)
 
-  /** Rows that are best asked for together are; others come as they are read. */
+  /** Rows that are best asked for together are, unless an order was promised: rows of a batch come out in another one. */
   override protected def batches(relation: ThetaRelation): Option[Batches] =
-    if (asksTogether && relation.index.newBatchProber().isDefined)
-      Some(Batches(mode.spec.bounds, mode.spec.rowsTogether))
-    else None
+    if (asksTogether && outputOrdering.isEmpty) batchesOf(relation) else None
 
   private def source: TaskSource = new PartitionSource(sample, id, mode.spec)
 

@@ -52,7 +52,7 @@ final case class ShuffledThetaJoinExec(
     super.stringArgs ++ (if (isSkewJoin) Iterator("skew=true") else Iterator.empty)
 
   override def outputOrdering: Seq[SortOrder] =
-    if (asksTogether || task.role.needsMatchedBuildRows) Nil else probe.outputOrdering
+    if (task.role.needsMatchedBuildRows) Nil else probe.outputOrdering
 
   override protected def sides(): (RDD[InternalRow], RDD[InternalRow]) =
     (probe.execute(), build.execute())

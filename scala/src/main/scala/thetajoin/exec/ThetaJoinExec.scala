@@ -79,6 +79,9 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   protected final def asksTogether: Boolean =
     mode.spec.rowsTogether > 0 && task.role.buildExistence.isEmpty
 
+  protected final def batchesOf(relation: ThetaRelation): Option[Batches] =
+    relation.index.newBatchProber().map(_ => Batches(mode.spec.bounds, mode.spec.rowsTogether))
+
   /** Whether there is generated code for what the driver does. */
   final def hasCode: Boolean = task.hasCode
 

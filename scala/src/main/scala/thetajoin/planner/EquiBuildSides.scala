@@ -51,11 +51,15 @@ private[thetajoin] object EquiBuildSides {
         def isShuffled = ExtractEquiJoinKeys.unapply(join).isDefined &&
           !(fits(join, BuildRight, conf) || fitsByRange(join, BuildRight, conf))
         Right(Seq(Seq(
-          if (isInBlocks) Placement.Blocks(BuildRight, TaskShare.buildBytes(conf))
+          if (isInBlocks && !isFoundSmall(join.right, conf))
+            Placement.Blocks(BuildRight, TaskShare.buildBytes(conf))
           else if (isShuffled) Placement.Shuffle(BuildRight)
           else Placement.Broadcast(BuildRight)
         )))
       }
+
+  private def isFoundSmall(side: LogicalPlan, conf: SQLConf): Boolean =
+    side.stats.isRuntime && side.stats.sizeInBytes <= BuildSides.limitBesideShuffle(conf)
 
   /** Whether some rows are so few that they may be broadcast, and others so many that they take far longer to move than to read twice. */
   def areFewBeside(few: LogicalPlan, many: LogicalPlan, conf: SQLConf): Boolean = {

@@ -208,7 +208,7 @@ private final class Planning(
     case _: Placement.Broadcast => true
     case _: Placement.Shuffle => ranking.isDefined || choice.offer.served.size > shape.equiKeys.size
     case _: Placement.Blocks =>
-      shape.equiKeys.isEmpty || choice.offer.served.size > shape.equiKeys.size
+      ranking.isDefined || shape.equiKeys.isEmpty || choice.offer.served.size > shape.equiKeys.size
     case _: Placement.KeyShuffle => isOfKeys(choice) && choice.offer.spec.isPartitionable
   }
 

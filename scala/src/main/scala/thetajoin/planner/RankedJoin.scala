@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{JOIN, TreePattern}
  * null is no match. Spark has no operator for it that its planner could choose, so that one must be found for every such node.
  *
  * @param joinType Inner, or LeftOuter, which keeps left rows without a match
+ * @param isApproximate whether the query would be content with others than the first
  * @param isInBlocks whether right rows are cut into blocks, of each of which a left row is given its first matches
  */
 final case class RankedJoin(
@@ -20,6 +21,7 @@ final case class RankedJoin(
     condition: Option[Expression],
     rank: SortOrder,
     k: Int,
+    isApproximate: Boolean = false,
     isInBlocks: Boolean = false
 ) extends BinaryNode {
   override def output: Seq[Attribute] = joinType match {
@@ -32,7 +34,8 @@ final case class RankedJoin(
   /** The join of all matches. */
   def ofAll: Join = Join(left, right, joinType, condition, JoinHint.NONE)
 
-  override def maxRows: Option[Long] = left.maxRows.filter(_ < Int.MaxValue).map(_ * k)
+  override def maxRows: Option[Long] =
+    left.maxRows.filter(_ < Int.MaxValue && !isInBlocks).map(_ * k)
 
   /** A row or k for each left row, where Spark knows only a product of all rows. */
   override def stats: Statistics = {

@@ -32,7 +32,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
       lazy val mustStay = FileOfRow.isAskedIn(plan) || ArrivalOrder.mattersIn(plan)
       plan.transformUpWithPruning(_.containsAnyPattern(JOIN, EXISTS_SUBQUERY)) {
         case join: Join => orElse(join)(rewritten(join, mustStay))
-        case join: RankedJoin => orElse(join)(ranked(join, mustStay))
+        case join: RankedJoin if !join.isInBlocks => orElse(join)(ranked(join, mustStay))
         case node: UnaryNode if node.expressions.exists(_.containsPattern(EXISTS_SUBQUERY)) =>
           orElse(node)(ofSubquery(node, mustStay))
       }
@@ -71,16 +71,19 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
         measured((if (mayReadAgain) Narrowed(join) else None).getOrElse(join))
       }
 
-  /** Rows that the size of is unknown are taken for few, as Spark does. */
+  /** Rows that the size of is unknown are taken for few, as Spark does where it can't but broadcast them. */
   private def ranked(join: RankedJoin, mustStay: => Boolean): Option[LogicalPlan] = {
     val ofAll = join.ofAll
-    val isKnown = join.right.stats.sizeInBytes < conf.defaultSizeInBytes
-    if (
-      isKnown && ExtractEquiJoinKeys.unapply(ofAll).isEmpty && areLarge(ofAll, Seq(BuildRight)) &&
-      mayBeInBlocks && !mustStay
-    ) Some(RankedInBlocks(join))
-    else None
+    val bytes = join.right.stats.sizeInBytes
+    // All left rows are moved for it, so that they must not be many times more, unless there is no other way.
+    val isWorthIt = join.left.stats.sizeInBytes <= bytes * ManyTimes ||
+      bytes > Settings.BroadcastMaxBytes.in(conf)
+    val isTooLarge = bytes < conf.defaultSizeInBytes && isWorthIt &&
+      ExtractEquiJoinKeys.unapply(ofAll).isEmpty && areLarge(ofAll, Seq(BuildRight))
+    if (isTooLarge && mayBeInBlocks && !mustStay) Some(RankedInBlocks(join)(shuffled)) else None
   }
+
+  private val ManyTimes = 8
 
   private def mayBeInBlocks: Boolean = Settings.ShuffleMaxPartitionBytes.in(conf) > 0
 
@@ -95,15 +98,15 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
    * Has the side shuffled that would be broadcast were it small, so that adaptive execution knows how large it is before the other side moves. A block join reads
    * the same shuffle.
    */
-  private def measured(join: Join): Join = {
-    def shuffled(side: LogicalPlan) = {
-      val columns = StableColumns(side.output)
-      if (columns.isEmpty) side else RepartitionByExpression(columns, side, None)
-    }
+  private def measured(join: Join): Join =
     BuildSides.both(join).head match {
       case BuildLeft => join.copy(left = shuffled(join.left))
       case BuildRight => join.copy(right = shuffled(join.right))
     }
+
+  private def shuffled(side: LogicalPlan): LogicalPlan = {
+    val columns = StableColumns(side.output)
+    if (columns.isEmpty) side else RepartitionByExpression(columns, side, None)
   }
 
   /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */

@@ -1,6 +1,7 @@
 package thetajoin.ranges
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Window}
 
 import thetajoin.planner.{NumberedRows, RankedJoin}
@@ -15,36 +16,34 @@ import thetajoin.planner.{NumberedRows, RankedJoin}
  *   becomes row_number() OVER (PARTITION BY number ORDER BY rank) <= k of (l, number) with the first k of each block of r
  * }}}
  *
- * A left row without a match comes out of each block with nulls, and of these rows one is kept if there is no other.
+ * In a LEFT join a left row without a match comes out of each block with nulls, and of these rows one is kept if there is no other.
  */
 private[ranges] object RankedInBlocks {
 
-  def apply(join: RankedJoin): LogicalPlan = {
+  /** @param measured has a side shuffled so that its size becomes known */
+  def apply(join: RankedJoin)(measured: LogicalPlan => LogicalPlan): LogicalPlan = {
+    val isPair =
+      if (join.joinType == LeftOuter) Some(Alias(Literal.TrueLiteral, "isPair")()) else None
     val left = NumberedRows(join.left)
-    val isPair = Alias(Literal.TrueLiteral, "isPair")()
-    val right = Project(join.right.output :+ isPair, join.right)
-    val ofBlocks = join.copy(left, right, isInBlocks = true)
-    val paired = IsNotNull(ofBlocks.output.last)
-    val rank = Alias(If(paired, join.rank.child, Literal(null, join.rank.dataType)), "rank")()
-    val order = Seq(
-      SortOrder(isPair.toAttribute, Descending),
-      join.rank.copy(child = rank.toAttribute, sameOrderExpressions = Nil)
+    val right = isPair.fold(join.right)(flag => Project(join.right.output :+ flag, join.right))
+    val ofBlocks = join.copy(left, measured(right), isInBlocks = true)
+    val flag = isPair.map(_ => ofBlocks.output.last)
+    val isPaired = flag.fold[Expression](Literal.TrueLiteral)(IsNotNull(_))
+
+    val rank = Alias(If(isPaired, join.rank.child, Literal(null, join.rank.dataType)), "rank")()
+    val byRank = join.rank.copy(child = rank.toAttribute, sameOrderExpressions = Nil)
+    val order = flag.map(SortOrder(_, Descending)).toSeq :+ byRank
+    val frame = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow)
+    val window = WindowSpecDefinition(Seq(left.number), order, frame)
+    val place = Alias(WindowExpression(RowNumber(), window), "place")()
+    val ranked = Project(ofBlocks.output :+ rank, ofBlocks)
+    val placed = Window(Seq(place), Seq(left.number), order, ranked)
+    // As one test: of a comparison Spark would make a limit below the window, which sorts all rows once more and leaves none out.
+    val isFirst = If(
+      isPaired,
+      LessThanOrEqual(place.toAttribute, Literal(join.k)),
+      EqualTo(place.toAttribute, Literal(1))
     )
-    val place = Alias(
-      WindowExpression(
-        RowNumber(),
-        WindowSpecDefinition(
-          Seq(left.number),
-          order,
-          SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow)
-        )
-      ),
-      "place"
-    )()
-    val placed =
-      Window(Seq(place), Seq(left.number), order, Project(ofBlocks.output :+ rank, ofBlocks))
-    val isFirst = LessThanOrEqual(place.toAttribute, Literal(join.k))
-    val counts = Or(paired, EqualTo(place.toAttribute, Literal(1)))
-    Project(join.output, Filter(And(isFirst, counts), placed))
+    Project(join.output, Filter(isFirst, placed))
   }
 }

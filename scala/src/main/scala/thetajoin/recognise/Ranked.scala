@@ -17,7 +17,8 @@ private[recognise] final case class Ranked(
     joinType: JoinType,
     conditions: Seq[Expression],
     rank: SortOrder,
-    k: Int
+    k: Int,
+    isApproximate: Boolean = false
 ) {
 
   /** For joins that Spark runs by looking at all pairs. */
@@ -48,7 +49,8 @@ private[recognise] final case class Ranked(
     if (!isPure) None
     else if (sharesColumns) renewed.flatMap(_.taken(conf, mustBeFound)).map(underOldNames)
     else {
-      val join = RankedJoin(left, right, joinType, others.reduceOption(And(_, _)), rank, k)
+      val condition = others.reduceOption(And(_, _))
+      val join = RankedJoin(left, right, joinType, condition, rank, k, isApproximate)
       Planner.choose(join, conf).chosen.filter(!mustBeFound || isFoundBy(_))
         .map(_ => FewLeftRows(join, conf).getOrElse(join))
     }
@@ -154,6 +156,8 @@ private[recognise] object Ranked {
     case a: Attribute => Seq(a)
     case Alias(child, _) => notNull(child)
     case r: RuntimeReplaceable => notNull(r.replacement)
+    case a: ArrayAggregate => notNull(a.argument)
+    case z: ZipWith => Seq(z.left, z.right).flatMap(notNull)
     case i: StaticInvoke if i.propagateNull => i.arguments.flatMap(notNull)
     case other if other.nullIntolerant => other.children.flatMap(notNull)
     case _ => Nil

@@ -49,7 +49,8 @@ private[recognise] object SparksRanked {
         fields("joinType").asInstanceOf[JoinType],
         conditions = Nil,
         SortOrder(fields("rankingExpression").asInstanceOf[Expression], direction),
-        fields("numResults").asInstanceOf[Int]
+        fields("numResults").asInstanceOf[Int],
+        isApproximate = fields("approx").asInstanceOf[Boolean]
       ).taken(join.conf)
     }
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.joins.BaseJoinExec
 
 import thetajoin.driver.JoinMetrics
 import thetajoin.exec.{ThetaJoinExec, ThetaJoinStrategy}
-import thetajoin.planner.{Decision, Estimate, Loser, ThetaHint}
+import thetajoin.planner.{Decision, Estimate, Loser, RankedJoin, ThetaHint}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -103,13 +103,16 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       case _ => Left(decision.outcome.left.getOrElse(ReasonCode.PlannedElsewhere()))
     }
     val ofPairs = outcome.toOption.flatMap(_.comparedPairs)
+    val ofRanked = exec.logicalLink.collect {
+      case ranked: RankedJoin if ranked.isApproximate => "APPROX is answered exactly"
+    }
     JoinReport(
       number,
       exec.joinType.toString,
       condition.map(sql).getOrElse("true"),
       outcome,
       if (outcome.isLeft || ofPairs.nonEmpty) decision.losers else Nil,
-      ofPairs.toSeq ++ logical.toSeq.flatMap(ThetaHint.of).flatMap(_.note).distinct
+      (ofPairs ++ ofRanked).toSeq ++ logical.toSeq.flatMap(ThetaHint.of).flatMap(_.note).distinct
     )
   }
 

@@ -58,6 +58,22 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("first matches among right rows that turn out to be few are not cut into blocks") {
+    def joins(right: String, joinType: String) = {
+      val plan = assertSomeRows(
+        s"SELECT id, lo FROM points $joinType LATERAL (SELECT lo FROM (SELECT * FROM spans WHERE $right) WHERE lo >= t ORDER BY lo LIMIT 2)"
+      )
+      (broadcastJoins(plan).size, blockJoins(plan).size)
+    }
+    for (joinType <- Seq("JOIN", "LEFT JOIN")) {
+      assert(joins("no % 100 = 3", joinType) == (1, 0))
+      assert(joins("no % 100 > 3", joinType) == (0, 1))
+      withConf("spark.sql.adaptive.enabled" -> "false") {
+        assert(joins("no % 100 = 3", joinType) == (0, 1))
+      }
+    }
+  }
+
   test("EXISTS of one comparison with a side without rows") {
     for (
       test <- Seq("EXISTS", "NOT EXISTS"); sides <- Seq("points" -> "spans", "spans" -> "points")

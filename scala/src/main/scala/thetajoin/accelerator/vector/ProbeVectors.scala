@@ -111,13 +111,12 @@ private[vector] final class ProbeVectors(index: Vectors) {
 
   /** A score that each pair has at least whose value by this line is as near as `value`. */
   def leastScore(slot: Int, line: Line, value: Double): Float = {
-    val measure = line.inverse(value)
-    val off = (math.abs(value) + math.abs(line.offset)) * rounding + Denormal
+    val off = (math.abs(value) + math.abs(line.offset)) * rounding + Denormal * dimensions
     val score =
       if (asked.isDistance) {
-        val most = math.max(measure + off, 0)
+        val most = math.max(line.inverse(value, off), 0)
         (squares(slot) - most * most) * scaled(slot) / 2
-      } else (measure - off) * scaled(slot)
+      } else line.inverse(value, -off) * scaled(slot)
     val least = java.lang.Math.nextDown((score - slack).toFloat)
     // It is no number for a value that is none, which others may be less than.
     if (least > NoScore) least else NoScore

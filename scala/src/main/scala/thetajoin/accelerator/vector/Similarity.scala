@@ -26,26 +26,35 @@ private[vector] object Measure {
 }
 
 /**
- * A value that follows from how two vectors compare: `offset + sign * measure(left, right)`, but for what arithmetic rounds.
+ * An expression that compares two vectors.
  *
- * @param sign 1 or -1
+ * @param isSingle whether it is computed in 32 bits
+ * @param isSquared whether it is the square of the measure
  */
-private[vector] final case class Similarity(
+private[vector] final case class Compared(
     measure: Measure,
     left: Expression,
     right: Expression,
-    sign: Int,
-    offset: Double
-) {
+    isSingle: Boolean,
+    isSquared: Boolean = false
+)
+
+/** A value that follows from how two vectors compare: by the line from their measure, but for what arithmetic rounds. */
+private[vector] final case class Similarity(compared: Compared, line: Line) {
 
   /** Whether more of this value means nearer. */
-  def isNearerIfMore: Boolean = measure.isSimilarity == (sign > 0)
+  def isNearerIfMore: Boolean = compared.measure.isSimilarity == (line.sign > 0)
 
   /** The vectors of (build, probe). */
-  def oriented(sides: Sides): Option[(Expression, Expression)] =
+  def oriented(sides: Sides): Option[(Expression, Expression)] = {
+    val Compared(_, left, right, _, _) = compared
     if (sides.ofLeft(left) && sides.ofRight(right)) Some((left, right))
     else if (sides.ofLeft(right) && sides.ofRight(left)) Some((right, left))
     else None
+  }
+
+  private[vector] def negated: Similarity = copy(line = line.copy(sign = -line.sign))
+  private[vector] def plus(offset: Double): Similarity = copy(line = line.copy(offset = offset))
 }
 
 private[vector] object Similarity {
@@ -53,36 +62,41 @@ private[vector] object Similarity {
   /** One constant may be added, which rounds once: others might cancel each other and leave what was rounded before. */
   def of(e: Expression): Option[Similarity] = e match {
     case Cast(child, DoubleType, _, _) if child.dataType == FloatType => of(child)
-    case Subtract(Constant(c), child, _) =>
-      plain(child).map(s => s.copy(sign = -s.sign, offset = c))
-    case Subtract(child, Constant(c), _) => plain(child).map(_.copy(offset = -c))
-    case Add(Constant(c), child, _) => plain(child).map(_.copy(offset = c))
-    case Add(child, Constant(c), _) => plain(child).map(_.copy(offset = c))
+    case Subtract(Constant(c), child, _) => plain(child).map(_.negated.plus(c))
+    case Subtract(child, Constant(c), _) => plain(child).map(_.plus(-c))
+    case Add(Constant(c), child, _) => plain(child).map(_.plus(c))
+    case Add(child, Constant(c), _) => plain(child).map(_.plus(c))
     case other => plain(other)
   }
 
   private def plain(e: Expression): Option[Similarity] = e match {
-    case Compared(measure, l, r) => Some(Similarity(measure, l, r, sign = 1, offset = 0.0))
+    case Function(compared) => Some(similarity(compared))
+    case WrittenOut(compared) if areVectors(compared) => Some(similarity(compared))
     case Cast(child, DoubleType, _, _) if child.dataType == FloatType => plain(child)
-    case UnaryMinus(child, _) => plain(child).map(s => s.copy(sign = -s.sign))
+    case UnaryMinus(child, _) => plain(child).map(_.negated)
     case _ => None
   }
 
+  private def similarity(compared: Compared) =
+    Similarity(compared, Line(sign = 1, offset = 0.0, compared.isSquared))
+
+  private def areVectors(compared: Compared): Boolean =
+    Seq(compared.left, compared.right).forall(_.dataType match {
+      case ArrayType(FloatType | DoubleType, _) => true
+      case _ => false
+    })
+
   /** Spark's functions, and ours of the same names where Spark has none. */
-  private object Compared {
-    def unapply(e: Expression): Option[(Measure, Expression, Expression)] = e match {
+  private object Function {
+    def unapply(e: Expression): Option[Compared] = e match {
       case i: StaticInvoke if Owners.contains(i.staticObject.getName) =>
         for {
           measure <- Measure.all.find(_.function == i.functionName)
           Seq(l, r) <- Some(i.arguments.take(2))
-          if Seq(l, r).forall(isVector)
-        } yield (measure, l, r)
+          compared = Compared(measure, l, r, isSingle = addsSingles)
+          if areVectors(compared)
+        } yield compared
       case _ => None
-    }
-
-    private def isVector(e: Expression): Boolean = e.dataType match {
-      case ArrayType(FloatType, _) => true
-      case _ => false
     }
   }
 

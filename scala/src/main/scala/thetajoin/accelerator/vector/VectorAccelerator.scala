@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   SortOrder
 }
-import org.apache.spark.sql.types.{DoubleType, FloatType}
+import org.apache.spark.sql.types.{ArrayType, DoubleType, FloatType}
 
 import thetajoin.condition.{OrderedBy, Safety, Sides}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
@@ -19,6 +19,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * {{{
  *   vector_cosine_similarity(a.v, b.v) > 0.9              vector_l2_distance(a.v, b.v) < a.reach
  *   NEAREST 5 BY SIMILARITY vector_inner_product(a.v, b.v)
+ *   sqrt(aggregate(zip_with(a.v, b.v, (x, y) -> pow(x - y, 2)), 0D, (sum, z) -> sum + z)) < 2
  * }}}
  *
  * A block of probe vectors meets all build vectors by a matrix product in 32 bits. The rows that this leaves, which are few, are told from each other by Spark's own function.
@@ -57,9 +58,9 @@ object VectorAccelerator extends Accelerator {
     val bounded = request.paired.map(_.source).flatMap(this.bounded(_, sides))
     val first = ranked.orElse(bounded.headOption)
     first.fold[Either[Reason, Offer]](Left(NoVectors())) { of =>
-      val bound = bounded.find(b => b.vectors == of.vectors && b.measure == of.measure)
+      val bound = bounded.find(_.isOfSame(of))
       EqualKeys.of(request.shape, request.buildSide).map { equal =>
-        val (build, probe) = of.vectors
+        val (build, probe) = (singles(of.vectors._1), singles(of.vectors._2))
         Offer(
           served = equal.sources ++ bound.map(_.source) ++ ranked.map(_.source),
           exact =
@@ -76,7 +77,8 @@ object VectorAccelerator extends Accelerator {
               ranked.map(_.line).orNull,
               ranked.exists(_.isDescending),
               ranked.fold(0)(_.most),
-              Similarity.addsSingles
+              of.isSingle,
+              areRounded = build != of.vectors._1 || probe != of.vectors._2
             )
           ),
           cost = if (equal.sources.isEmpty) Alone else Keyed
@@ -86,33 +88,44 @@ object VectorAccelerator extends Accelerator {
   }
 
   /** Some vectors of (build, probe), and what is asked of a value that follows from how they compare. */
-  private final case class Compared(
+  private final case class Wanted(
       source: Expression,
       measure: Measure,
       vectors: (Expression, Expression),
       line: Line,
+      isSingle: Boolean,
       bound: Option[Expression] = None,
       isDescending: Boolean = false,
       most: Int = 0
-  )
+  ) {
+    def isOfSame(other: Wanted): Boolean =
+      vectors == other.vectors && measure == other.measure && isSingle == other.isSingle
+  }
 
-  private def compared(value: Expression, isMore: Boolean, sides: Sides): Option[Compared] =
+  private def compared(value: Expression, isMore: Boolean, sides: Sides): Option[Wanted] =
     for {
       similarity <- Similarity.of(value)
       if similarity.isNearerIfMore == isMore
       vectors <- similarity.oriented(sides)
-    } yield Compared(
+    } yield Wanted(
       value,
-      similarity.measure,
+      similarity.compared.measure,
       vectors,
-      Line(similarity.sign, similarity.offset)
+      similarity.line,
+      similarity.compared.isSingle
     )
 
-  private def ranked(k: Int, rank: SortOrder, sides: Sides): Option[Compared] =
+  /** Coordinates in 32 bits. */
+  private def singles(vector: Expression): Expression = vector.dataType match {
+    case ArrayType(DoubleType, containsNull) => Cast(vector, ArrayType(FloatType, containsNull))
+    case _ => vector
+  }
+
+  private def ranked(k: Int, rank: SortOrder, sides: Sides): Option[Wanted] =
     compared(rank.child, isMore = !rank.isAscending, sides)
       .map(_.copy(isDescending = !rank.isAscending, most = k))
 
-  private def bounded(source: Expression, sides: Sides): Option[Compared] = source match {
+  private def bounded(source: Expression, sides: Sides): Option[Wanted] = source match {
     case OrderedBy(l, operator, r) if isBound(r, sides) =>
       compared(l, isMore = !operator.isBelow, sides).map(_.copy(source, bound = Some(double(r))))
     case OrderedBy(l, operator, r) if isBound(l, sides) =>

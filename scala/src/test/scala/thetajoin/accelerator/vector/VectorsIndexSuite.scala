@@ -64,7 +64,8 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     if (most > 0) line else null,
     isDescending = isNearerIfMore(measure, line),
     most,
-    areSingle
+    areSingle,
+    areRounded = false
   )
 
   private def isNearerIfMore(measure: String, line: Line) =
@@ -203,8 +204,13 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ))
       isBounded <- Gen.oneOf(true, false)
       most <- if (isBounded) Gen.oneOf(0, 1, 3) else Gen.oneOf(1, 2, 5, 40)
-      line <- Gen.oneOf(Line(1, 0), Line(-1, 0), Line(-1, 1), Line(1, 0.25))
       measure <- Gen.oneOf(measures.map(_._1))
+      squares = if (measure == "distance") Seq(Line(1, 0, true), Line(-1, 0.5, true)) else Nil
+      line <- Gen.oneOf(
+        Seq((1, 0.0), (-1, 0.0), (-1, 1.0), (1, 0.25)).map { case (s, o) =>
+          Line(s, o, false)
+        } ++ squares
+      )
     } yield (rows, probes, isBounded, most, line, measure)
     forAll(drawn) { case (rows, probes, isBounded, most, line, measure) =>
       check(measure, rows, probes, isBounded, most, line)
@@ -223,7 +229,7 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     for ((measure, _) <- measures; dimensions <- Seq(8, 200)) {
       val rows = random(150, dimensions, 1).map((1L, _))
       val probes = random(250, dimensions, 2).map((1L, _, 0.0))
-      val line = Line(1, 0)
+      val line = Line(1, 0, isSquared = false)
       assert(check(measure, rows, probes, isBounded = false, 5, line) < 250 * 8)
       val few =
         check(measure, rows, probes, isBounded = false, 5, line, (i, j) => (i + j) % 5 == 0)
@@ -234,8 +240,8 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("equal vectors, and more candidates than are kept of a block") {
     val equal = Seq.fill(8000)((1L, Seq[Any](1f, 0.5f)))
     val probes = Seq.fill(200)((1L, Seq[Any](1f, 0.25f), -1.0))
-    check("cosine", equal, probes.take(5), isBounded = false, 3, Line(1, 0))
-    val index = build(1, asked("cosine", isBounded = true, 0, Line(1, 0)), equal)
+    check("cosine", equal, probes.take(5), isBounded = false, 3, Line(1, 0, false))
+    val index = build(1, asked("cosine", isBounded = true, 0, Line(1, 0, false)), equal)
     val prober = index.index.newBatchProber().get
     val groups = probes.map { case (key, vector, bound) =>
       prober.group(row(1)(key, vector, bound))
