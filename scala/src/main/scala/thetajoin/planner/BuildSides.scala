@@ -73,7 +73,9 @@ private[thetajoin] object BuildSides {
     val small = sides.filter(size(join, _) <= limit)
     // Spark runs a join that is not inner as a broadcast nested loop at any size.
     val isAnySize = ThetaHint.isForced(join) || !join.joinType.isInstanceOf[InnerLike]
-    val inBlocks = if (sides.forall(isTooLarge(join, _, conf))) blocks(join, conf) else Nil
+    val inBlocks = if (sides.forall(isTooLarge(join, _, limitBesideShuffle(conf), conf)))
+      blocks(join, conf)
+    else Nil
     val broadcast = if (small.nonEmpty || !isAnySize) small else sides
     val tiers = Seq(inBlocks, broadcast.map(Placement.Broadcast(_))).filter(_.nonEmpty)
     if (tiers.nonEmpty) Right(tiers)
@@ -105,15 +107,20 @@ private[thetajoin] object BuildSides {
 
   private val HeapShare = 16
 
-  /** Whether none of these sides is small enough for that, and no hint says how the join is run. */
-  def exceedBroadcast(join: Join, sides: Seq[BuildSide], conf: SQLConf): Boolean =
+  /** The same where the join takes several times as long unless a side is broadcast: what the driver's heap may just hold. */
+  def limitOfBroadcast(conf: SQLConf): BigInt =
+    if (conf.contains(Settings.BroadcastMaxBytes.key)) BigInt(Settings.BroadcastMaxBytes.in(conf))
+    else Runtime.getRuntime.maxMemory * 2 / HeapShare
+
+  /** Whether none of these sides is within a limit, and no hint says how the join is run. */
+  def exceed(limit: BigInt, join: Join, sides: Seq[BuildSide], conf: SQLConf): Boolean =
     (join.hint.leftHint ++ join.hint.rightHint).flatMap(_.strategy).isEmpty &&
-      sides.forall(isTooLarge(join, _, conf))
+      sides.forall(isTooLarge(join, _, limit, conf))
 
   /** Spark would broadcast a side of unknown size, unless the join is inner. */
-  private def isTooLarge(join: Join, side: BuildSide, conf: SQLConf): Boolean = {
+  private def isTooLarge(join: Join, side: BuildSide, limit: BigInt, conf: SQLConf): Boolean = {
     val bytes = size(join, side)
-    bytes > limitBesideShuffle(conf) &&
+    bytes > limit &&
     (join.joinType.isInstanceOf[InnerLike] || bytes < conf.defaultSizeInBytes)
   }
 

@@ -12,6 +12,11 @@ private[planner] final class JoinCost(fewestRows: Double) {
   def apply(choice: Choice): Double = {
     // Build rows without a match are found by a second look at the probe side.
     val looks = if (choice.role.padsBuild) 2 else 1
+    of(choice.offer.cost, choice.estimate, looks * ofLookUp(choice))
+  }
+
+  /** What a probe row takes. */
+  def ofLookUp(choice: Choice): Double = {
     val hasResidual = choice.residual.nonEmpty
     val isRanked = choice.ranking.isDefined && choice.offer.isRanked
     val all = candidates(choice.offer.cost, choice.estimate)
@@ -21,29 +26,24 @@ private[planner] final class JoinCost(fewestRows: Double) {
       else all
     // In any other order the rank of each candidate is evaluated.
     val isTested = hasResidual || choice.ranking.isDefined && !isRanked
-    of(choice.offer.cost, choice.estimate, isTested, looks, looked)
+    ofProbeRow(choice.offer.cost, build(choice.estimate), looked, isTested)
   }
 
   /** Where each probe row gives all its candidates. */
   def ofPairs(cost: Cost, estimate: Estimate): Double =
-    of(cost, estimate, hasResidual = false, looks = 1, candidates(cost, estimate))
+    of(
+      cost,
+      estimate,
+      ofProbeRow(cost, build(estimate), candidates(cost, estimate), hasResidual = false)
+    )
 
   private def candidates(cost: Cost, estimate: Estimate): Double = cost.share * build(estimate)
 
   private def build(estimate: Estimate): Double = estimate.buildRows.toDouble.max(fewestRows)
 
-  /** @param candidates of a probe row, as many as it looks at */
-  private def of(
-      cost: Cost,
-      estimate: Estimate,
-      hasResidual: Boolean,
-      looks: Int,
-      candidates: Double
-  ): Double = {
-    val probe = estimate.probeRows.toDouble.max(fewestRows)
+  private def of(cost: Cost, estimate: Estimate, ofLookUp: Double): Double =
     build(estimate) * (Moved + cost.perBuildRow) +
-      looks * probe * ofProbeRow(cost, build(estimate), candidates, hasResidual) / Cores
-  }
+      estimate.probeRows.toDouble.max(fewestRows) * ofLookUp / Cores
 }
 
 private[planner] object JoinCost {

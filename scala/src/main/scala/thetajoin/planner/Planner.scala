@@ -43,6 +43,16 @@ object Planner {
     new Planning(join.ofAll, conf, asRead, Some(join), ignoresSwitches).decision
   }
 
+  /** Whether a look-up surely takes far longer than to move a row. */
+  private[thetajoin] def takesLong(choice: Choice): Boolean =
+    JoinCost.ofSides.ofLookUp(choice) >= SurelyMore * ToMoveRow
+
+  /** Nanoseconds to bring a probe row to an idle core. Half of the work moves there, if there are two cores. */
+  private[planner] val ToMoveRow = 2000.0
+
+  /** So many times longer it takes to look a row up if there is no doubt that to move it pays. */
+  private[planner] val SurelyMore = 20
+
   private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
     val condition = join.condition
     val resumes = BuildSides.isOurBroadcast(join.left) || BuildSides.isOurBroadcast(join.right)
@@ -267,11 +277,13 @@ private final class Planning(
     val cost = offer.cost
     val buildRows = estimate.buildRows.toDouble
     val ofRow = JoinCost.ofProbeRow(cost, buildRows, cost.share * buildRows, hasResidual)
-    if (ofRow < ToMoveRow) Spread.Never
+    if (ofRow < Planner.ToMoveRow) Spread.Never
     else if (offer.served.nonEmpty && estimate.probeRows <= FewProbeRows && pairs >= ManyPairs)
       Spread.Evenly
-    else if (cost.perPair > 0) Spread.FromBuildRows((SurelyMore * ToMoveRow / cost.perPair).toLong)
-    else Spread.OverIdleCores
+    else if (cost.perPair > 0) {
+      val least = Planner.SurelyMore * Planner.ToMoveRow / cost.perPair
+      Spread.FromBuildRows(least.toLong)
+    } else Spread.OverIdleCores
   }
 
   private def estimated(side: BuildSide): Estimate = {
@@ -285,12 +297,6 @@ private final class Planning(
     case _ =>
       plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / getSizePerRow(plan.output))
   }
-
-  /** Nanoseconds to bring a probe row to an idle core. Half of the work moves there, if there are two cores. */
-  private val ToMoveRow = 2000.0
-
-  /** So many times longer it takes to look a row up if there is no doubt that to move it pays. */
-  private val SurelyMore = 20
 
   /** Of an ordered index, about. */
   private val IndexBytesPerRow = 20L

@@ -74,16 +74,18 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   /** Rows that the size of is unknown are taken for few, as Spark does where it can't but broadcast them. */
   private def ranked(join: RankedJoin, mustStay: => Boolean): Option[LogicalPlan] = {
     val ofAll = join.ofAll
-    val bytes = join.right.stats.sizeInBytes
-    // All left rows are moved for it, so that they must not be many times more, unless there is no other way.
-    val isWorthIt = join.left.stats.sizeInBytes <= bytes * ManyTimes ||
-      bytes > Settings.BroadcastMaxBytes.in(conf)
-    val isTooLarge = bytes < conf.defaultSizeInBytes && isWorthIt &&
-      ExtractEquiJoinKeys.unapply(ofAll).isEmpty && areLarge(ofAll, Seq(BuildRight))
-    if (isTooLarge && mayBeInBlocks && !mustStay) Some(RankedInBlocks(join)(shuffled)) else None
+    val isKnown = join.right.stats.sizeInBytes < conf.defaultSizeInBytes
+    // All left rows are moved for it, and what each block gives of each is sorted.
+    def limit =
+      if (Planner.choose(join, conf).chosen.exists(Planner.takesLong))
+        BuildSides.limitBesideShuffle(conf)
+      else BuildSides.limitOfBroadcast(conf)
+    if (
+      isKnown && ExtractEquiJoinKeys.unapply(ofAll).isEmpty && mayBeInBlocks &&
+      areLarge(ofAll, Seq(BuildRight), limit) && !mustStay
+    ) Some(RankedInBlocks(join)(shuffled))
+    else None
   }
-
-  private val ManyTimes = 8
 
   private def mayBeInBlocks: Boolean = Settings.ShuffleMaxPartitionBytes.in(conf) > 0
 
@@ -110,9 +112,12 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   }
 
   /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
-  private def areLarge(join: Join, sides: Seq[BuildSide]): Boolean = {
+  private def areLarge(
+      join: Join,
+      sides: Seq[BuildSide],
+      limit: BigInt = BuildSides.limitBesideShuffle(conf)
+  ): Boolean = {
     def pruned = join.mapChildren(PrunedFiles.of).asInstanceOf[Join]
-    BuildSides.exceedBroadcast(join, sides, conf) &&
-    BuildSides.exceedBroadcast(pruned, sides, conf)
+    BuildSides.exceed(limit, join, sides, conf) && BuildSides.exceed(limit, pruned, sides, conf)
   }
 }
