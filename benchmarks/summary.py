@@ -51,6 +51,7 @@ QUERIES = {
         "prefix",
         "like_written",
     ),
+    "vector": ("nearest_5", "nearest_10", "similar", "nearest_5_grouped"),
     "spatial": (
         "in_boxes",
         "in_boxes_large",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.queries import Query, Shape, Suite, shapes_of
+from benchmarks.queries import ON, Query, Shape, Suite, shapes_of
 from benchmarks.tables import Table, short
 from benchmarks.vectors import Patches, Vectors
 
@@ -77,12 +77,13 @@ class VectorQuery(Query):
 
     @property
     def join_facts(self) -> dict[str, str]:
-        """Row counts, dimensions, and which pairs are asked for."""
-        asked = f"similarity > {self.least}" if self.nearest is None else f"nearest {self.nearest}"
+        """Which pairs are asked for, of how many rows and dimensions."""
+        similarity = self._similarity(ON)
         return {
+            "join": "INNER" if self.nearest is None else f"NEAREST {self.nearest}",
             "rows": f"{short(self.left.rows)} x {short(self.right.rows)}",
+            "condition": f"`{similarity}{'' if self.least is None else f' > {self.least}'}`",
             "dimensions": str(self.left.dimensions),
-            "pairs": asked,
         }
 
     @property
