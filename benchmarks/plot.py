@@ -25,6 +25,8 @@ STYLES = {
     "pandas": ("#56b4e9", "<"),
     "SedonaDB": ("#0072b2", "D"),
     "GeoPandas": ("#56b4e9", "<"),
+    "NumPy": ("#009e73", "^"),
+    "faiss": ("#0072b2", "D"),
 }
 
 

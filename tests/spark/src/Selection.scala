@@ -37,12 +37,15 @@ object Selection {
     "collations-basic.sql",
     "collations-string-functions.sql",
     "charvarchar.sql",
-    "postgreSQL/strings.sql"
+    "postgreSQL/strings.sql",
+    "vector-agg.sql",
+    "vector-distance.sql",
+    "vector-norm.sql"
   )
   private val inputFolders =
     Seq("exists", "in", "scalar").map(kind => s"subquery/$kind-subquery")
 
-  /** The join suites, those inputs of the SQL suite that are about joins, subqueries and texts, and a suite of ours on a base of Spark's. */
+  /** The join suites, those inputs of the SQL suite that are about joins, subqueries, texts and vectors, and a suite of ours on a base of Spark's. */
   def all(home: Path): Seq[Selection] = {
     val sql = "org.apache.spark.sql"
     val folder = home.resolve("sql/core/src/test/resources/sql-tests/inputs")

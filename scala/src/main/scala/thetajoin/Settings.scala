@@ -67,7 +67,7 @@ object Settings {
     "0.1.0",
     "The largest estimated build side that is broadcast where there is no equality key. If both sides are larger than this or, unless it " +
       "is set, than a sixteenth of the driver's heap, a join is run by ranges if it has two comparisons, and in blocks otherwise. A join with the first matches (ASOF, nearest) " +
-      "is run in blocks if its right side is larger. FULL joins of " +
+      "is run in blocks if its right side is larger; unless it is set and where look-ups are quick, than an eighth of the heap. FULL joins of " +
       "sides that can't be read twice are not subject to it: Spark itself can only broadcast them. Raise it where driver and executors have " +
       "memory to spare, lower it where they run short.",
     SettingKind.Bytes

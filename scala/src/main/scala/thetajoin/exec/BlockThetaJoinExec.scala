@@ -128,7 +128,11 @@ final case class BlockThetaJoinExec(
     val cores = sparkContext.defaultParallelism
     // Probe rows of a block may go to several tasks if no build row has to be seen beside all of them.
     val mayCut = !task.role.needsMatchedBuildRows
-    val built = ofBuild.blocks(ofBuild.compressed(blockBytes), if (mayCut) 1 else cores)
+    val most = ofBuild.compressed(blockBytes)
+    val fewest = if (leftKeys.isEmpty) BlockThetaJoinExec.fewest(ofBuild.count(most), mayCut, cores)
+    else if (mayCut) 1
+    else cores
+    val built = ofBuild.blocks(most, fewest)
     postMetrics(Blocks -> built.length.toLong)
     if (leftKeys.nonEmpty)
       for {
@@ -137,7 +141,7 @@ final case class BlockThetaJoinExec(
         else Seq(whole(block))
       } yield (rows, block)
     else {
-      val parts = if (mayCut && built.nonEmpty) (cores + built.length - 1) / built.length else 1
+      val parts = if (mayCut && built.nonEmpty) math.max(cores / built.length, 1) else 1
       val probed =
         if (parts > 1) ofProbe.blocks(Long.MaxValue, parts)
         else Array[ShufflePartitionSpec](CoalescedPartitionSpec(0, ofProbe.partitions))
@@ -191,6 +195,9 @@ private object BlockThetaJoinExec {
       math.max((bytes.toDouble * ofAll / math.max(rowBytes, 1L)).toLong, 1L)
     }
 
+    /** How many blocks of so many bytes at most there must be. */
+    def count(most: Long): Int = math.max(math.ceil(sizes.sum.toDouble / most).toInt, 1)
+
     def blocks(most: Long, least: Int): Array[ShufflePartitionSpec] =
       BlockThetaJoinExec.blocks(sizes, most, least)(partsOf)
 
@@ -226,6 +233,13 @@ private object BlockThetaJoinExec {
     case read: AQEShuffleReadExec => exchanged(read.child)
     case _ => None
   }
+
+  /**
+   * How many blocks there are at least if so many are needed. All of them take about as long, so that cores are idle in the end unless they share the blocks evenly: by whole blocks, or few
+   * blocks by their probe rows.
+   */
+  def fewest(needed: Int, mayCut: Boolean, cores: Int): Int =
+    if (mayCut && needed <= cores / 2) needed else (needed + cores - 1) / cores * cores
 
   /** All rows of the partitions that a block has rows of. */
   private def whole(block: ShufflePartitionSpec): CoalescedPartitionSpec = block match {

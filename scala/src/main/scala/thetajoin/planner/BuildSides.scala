@@ -1,10 +1,12 @@
 package thetajoin.planner
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastPartitioning
 import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, LogicalQueryStage}
+import org.apache.spark.sql.execution.thetabridge.Executors
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
@@ -107,10 +109,17 @@ private[thetajoin] object BuildSides {
 
   private val HeapShare = 16
 
-  /** The same where the join takes several times as long unless a side is broadcast: what the driver's heap may just hold. */
+  /** The same where the join takes several times as long unless a side is broadcast: what the heaps of driver and executors may just hold. */
   def limitOfBroadcast(conf: SQLConf): BigInt =
     if (conf.contains(Settings.BroadcastMaxBytes.key)) BigInt(Settings.BroadcastMaxBytes.in(conf))
-    else Runtime.getRuntime.maxMemory * 2 / HeapShare
+    else {
+      val ofExecutors = SparkSession.getActiveSession.map(s => Executors.heap(s.sparkContext))
+      val least = (ofExecutors ++ Seq(Runtime.getRuntime.maxMemory)).min
+      math.min(least * 2 / HeapShare, MostBytes)
+    }
+
+  /** Rows and index of more would be beyond what Spark broadcasts. */
+  private val MostBytes = 1L << 30
 
   /** Whether none of these sides is within a limit, and no hint says how the join is run. */
   def exceed(limit: BigInt, join: Join, sides: Seq[BuildSide], conf: SQLConf): Boolean =

@@ -43,7 +43,7 @@ private[thetajoin] object EquiBuildSides {
   /** Of a join with the first of a left row's matches. The right side is built. */
   def ofRanked(
       join: Join,
-      isInBlocks: Boolean,
+      blocksAbove: Option[BigInt],
       conf: SQLConf
   ): Either[Reason, Seq[Seq[Placement]]] =
     BuildSides.broadcastAlready(join).map(_.map(side => Seq(Seq(Placement.Broadcast(side)))))
@@ -51,15 +51,15 @@ private[thetajoin] object EquiBuildSides {
         def isShuffled = ExtractEquiJoinKeys.unapply(join).isDefined &&
           !(fits(join, BuildRight, conf) || fitsByRange(join, BuildRight, conf))
         Right(Seq(Seq(
-          if (isInBlocks && !isFoundSmall(join.right, conf))
+          if (blocksAbove.exists(!isFoundSmall(join.right, _)))
             Placement.Blocks(BuildRight, TaskShare.buildBytes(conf))
           else if (isShuffled) Placement.Shuffle(BuildRight)
           else Placement.Broadcast(BuildRight)
         )))
       }
 
-  private def isFoundSmall(side: LogicalPlan, conf: SQLConf): Boolean =
-    side.stats.isRuntime && side.stats.sizeInBytes <= BuildSides.limitBesideShuffle(conf)
+  private def isFoundSmall(side: LogicalPlan, limit: BigInt): Boolean =
+    side.stats.isRuntime && side.stats.sizeInBytes <= limit
 
   /** Whether some rows are so few that they may be broadcast, and others so many that they take far longer to move than to read twice. */
   def areFewBeside(few: LogicalPlan, many: LogicalPlan, conf: SQLConf): Boolean = {

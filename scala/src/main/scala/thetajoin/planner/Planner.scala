@@ -125,7 +125,7 @@ private final class Planning(
 
   /** Ways in which rows may meet: those of a tier are compared by cost, and a tier is tried only if no earlier one serves. */
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
-    if (ranked.isDefined) EquiBuildSides.ofRanked(join, ranked.exists(_.isInBlocks), conf)
+    if (ranked.isDefined) EquiBuildSides.ofRanked(join, ranked.flatMap(_.blocksAbove), conf)
     else if (ExtractEquiJoinKeys.unapply(join).isDefined)
       EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
     else BuildSides.choose(join, conf)

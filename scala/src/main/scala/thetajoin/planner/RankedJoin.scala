@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{JOIN, TreePattern}
  *
  * @param joinType Inner, or LeftOuter, which keeps left rows without a match
  * @param isApproximate whether the query would be content with others than the first
- * @param isInBlocks whether right rows are cut into blocks, of each of which a left row is given its first matches
+ * @param blocksAbove set if right rows are cut into blocks, of each of which a left row is given its first matches, unless they turn out to take no more bytes than this
  */
 final case class RankedJoin(
     left: LogicalPlan,
@@ -22,7 +22,7 @@ final case class RankedJoin(
     rank: SortOrder,
     k: Int,
     isApproximate: Boolean = false,
-    isInBlocks: Boolean = false
+    blocksAbove: Option[BigInt] = None
 ) extends BinaryNode {
   override def output: Seq[Attribute] = joinType match {
     case LeftOuter => left.output ++ right.output.map(_.withNullability(true))
@@ -35,7 +35,7 @@ final case class RankedJoin(
   def ofAll: Join = Join(left, right, joinType, condition, JoinHint.NONE)
 
   override def maxRows: Option[Long] =
-    left.maxRows.filter(_ < Int.MaxValue && !isInBlocks).map(_ * k)
+    left.maxRows.filter(_ < Int.MaxValue && blocksAbove.isEmpty).map(_ * k)
 
   /** A row or k for each left row, where Spark knows only a product of all rows. */
   override def stats: Statistics = {

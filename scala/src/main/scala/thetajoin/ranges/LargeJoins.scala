@@ -32,7 +32,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
       lazy val mustStay = FileOfRow.isAskedIn(plan) || ArrivalOrder.mattersIn(plan)
       plan.transformUpWithPruning(_.containsAnyPattern(JOIN, EXISTS_SUBQUERY)) {
         case join: Join => orElse(join)(rewritten(join, mustStay))
-        case join: RankedJoin if !join.isInBlocks => orElse(join)(ranked(join, mustStay))
+        case join: RankedJoin if join.blocksAbove.isEmpty => orElse(join)(ranked(join, mustStay))
         case node: UnaryNode if node.expressions.exists(_.containsPattern(EXISTS_SUBQUERY)) =>
           orElse(node)(ofSubquery(node, mustStay))
       }
@@ -76,14 +76,14 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     val ofAll = join.ofAll
     val isKnown = join.right.stats.sizeInBytes < conf.defaultSizeInBytes
     // All left rows are moved for it, and what each block gives of each is sorted.
-    def limit =
+    lazy val limit =
       if (Planner.choose(join, conf).chosen.exists(Planner.takesLong))
         BuildSides.limitBesideShuffle(conf)
       else BuildSides.limitOfBroadcast(conf)
     if (
       isKnown && ExtractEquiJoinKeys.unapply(ofAll).isEmpty && mayBeInBlocks &&
       areLarge(ofAll, Seq(BuildRight), limit) && !mustStay
-    ) Some(RankedInBlocks(join)(shuffled))
+    ) Some(RankedInBlocks(join, limit)(shuffled))
     else None
   }
 

@@ -20,13 +20,16 @@ import thetajoin.planner.{NumberedRows, RankedJoin}
  */
 private[ranges] object RankedInBlocks {
 
-  /** @param measured has a side shuffled so that its size becomes known */
-  def apply(join: RankedJoin)(measured: LogicalPlan => LogicalPlan): LogicalPlan = {
+  /**
+   * @param limit the most bytes of right rows that are broadcast
+   * @param measured has a side shuffled so that its size becomes known
+   */
+  def apply(join: RankedJoin, limit: BigInt)(measured: LogicalPlan => LogicalPlan): LogicalPlan = {
     val isPair =
       if (join.joinType == LeftOuter) Some(Alias(Literal.TrueLiteral, "isPair")()) else None
     val left = NumberedRows(join.left)
     val right = isPair.fold(join.right)(flag => Project(join.right.output :+ flag, join.right))
-    val ofBlocks = join.copy(left, measured(right), isInBlocks = true)
+    val ofBlocks = join.copy(left, measured(right), blocksAbove = Some(limit))
     val flag = isPair.map(_ => ofBlocks.output.last)
     val isPaired = flag.fold[Expression](Literal.TrueLiteral)(IsNotNull(_))
 

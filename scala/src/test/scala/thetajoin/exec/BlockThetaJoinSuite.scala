@@ -150,6 +150,13 @@ class BlockThetaJoinSuite extends AnyFunSuite with SharedSession {
       assert(read == written.indices)
       assert(found.length <= math.max(cores, written.sum / most + 2) + 3 * written.count(_ > most))
     }
+    val counts = Seq((1, 8), (3, 8), (5, 8), (8, 8), (9, 8), (3, 2), (1, 1))
+    assert(counts.map { case (needed, cores) =>
+      BlockThetaJoinExec.fewest(needed, mayCut = true, cores)
+    } == Seq(1, 3, 8, 8, 16, 4, 1))
+    assert(counts.map { case (needed, cores) =>
+      BlockThetaJoinExec.fewest(needed, mayCut = false, cores)
+    } == Seq(8, 8, 8, 8, 16, 4, 1))
     assert(blocks(Array.empty, 1, 4)((_, _) => None).isEmpty)
     assert(blocks(Array.fill(64)(10L), 1000, 2)((_, _) => None).length == 2)
   }

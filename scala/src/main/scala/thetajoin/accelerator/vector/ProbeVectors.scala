@@ -111,7 +111,7 @@ private[vector] final class ProbeVectors(index: Vectors) {
 
   /** A score that each pair has at least whose value by this line is as near as `value`. */
   def leastScore(slot: Int, line: Line, value: Double): Float = {
-    val off = (math.abs(value) + math.abs(line.offset)) * rounding + Denormal * dimensions
+    val off = (math.abs(value) + math.abs(line.offset)) * rounding + nextToZero(slot)
     val score =
       if (asked.isDistance) {
         val most = math.max(line.inverse(value, off), 0)
@@ -121,6 +121,11 @@ private[vector] final class ProbeVectors(index: Vectors) {
     // It is no number for a value that is none, which others may be less than.
     if (least > NoScore) least else NoScore
   }
+
+  /** By which a value may be off where coordinates or their products are next to zero, or were before they became zero. */
+  private def nextToZero(slot: Int): Double =
+    Denormal * dimensions *
+      (if (asked.areRounded) math.max(math.sqrt(squares(slot)) + 1 / index.scale, 1.0) else 1.0)
 
   /** The value by this line of a pair with a score, about. */
   def value(slot: Int, line: Line, score: Float): Double =

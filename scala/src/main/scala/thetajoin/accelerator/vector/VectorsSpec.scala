@@ -49,10 +49,10 @@ private[vector] final case class Asked(
 
   /**
    * Whether the function gives for vectors of this length what is expected of it. Products of longer ones may be infinite as numbers of 32 bits, and so equal; if
-   * it computes in 32 bits, squares of lengths are multiplied as well. Coordinates of 64 bits that are next to zero have lost digits, or all.
+   * it computes in 32 bits, squares of lengths are multiplied as well. Coordinates of 64 bits that are next to zero have lost digits.
    */
   def isUsual(length: Double): Boolean =
-    if (areRounded && length < 1e-30) false
+    if (areRounded && length > 0 && length < 1e-30) false
     else if (areSingle) length == 0 || length >= 1e-9 && length <= 4e9
     else length <= 1e18
 

@@ -15,8 +15,13 @@ private[vector] object WrittenOut {
 
   /** An inner product, a distance, or the square of one. */
   def unapply(e: Expression): Option[Compared] = e match {
-    case Sqrt(Sum(sum)) => sum.ofDifferences.map(_.copy(isSquared = false))
+    case Sqrt(child) => ofSquares(widened(child)).map(_.copy(isSquared = false))
     case Sum(sum) => sum.ofProducts.orElse(sum.ofDifferences)
+    case _ => None
+  }
+
+  private def ofSquares(e: Expression): Option[Compared] = e match {
+    case Sum(sum) => sum.ofDifferences
     case _ => None
   }
 
@@ -37,7 +42,7 @@ private[vector] object WrittenOut {
     def ofDifferences: Option[Compared] = {
       val difference = term match {
         case Multiply(a, b, _) if a.semanticEquals(b) => Some(a)
-        case Pow(a, Constant(2.0)) => Some(widened(a))
+        case Pow(a, Folded(2.0)) => Some(widened(a))
         case _ => None
       }
       difference.collect {
@@ -58,7 +63,7 @@ private[vector] object WrittenOut {
     def unapply(e: Expression): Option[Sum] = e match {
       case ArrayAggregate(
             ZipWith(left, right, LambdaFunction(term, Seq(x, y), _)),
-            Constant(0.0),
+            Folded(0.0),
             LambdaFunction(Add(a, b, _), Seq(sum, z), _),
             LambdaFunction(result, Seq(whole), _)
           )
@@ -92,7 +97,7 @@ private[vector] object WrittenOut {
     case other => other
   }
 
-  private object Constant {
+  private object Folded {
     def unapply(e: Expression): Option[Double] =
       if (!e.foldable) None
       else
