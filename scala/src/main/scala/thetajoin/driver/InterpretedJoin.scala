@@ -13,15 +13,18 @@ import thetajoin.rowstore.BuildRowView
 /**
  * The join over one partition without generated code for the whole stage: a cursor over candidates that gives a row at
  * a time, so that a probe row's matches are never held together.
+ *
+ * @param rowsTogether how many probe rows are looked up together; 0 for one at a time
  */
 final class InterpretedJoin(
     task: JoinTask,
     relation: ThetaRelation,
     metrics: Map[String, SQLMetric],
-    partition: Int
+    partition: Int,
+    rowsTogether: Int
 ) {
   private val types = task.stored.map(_.dataType).toArray
-  private val finder = new MatchFinder(task, relation, partition)
+  private val finder = new MatchFinder(task, relation, partition, inBatches = rowsTogether > 0)
   private val buildRow = new BuildRowView(relation.store, types)
   private val noBuildRow = new GenericInternalRow(types.length)
   private val noProbeRow = new GenericInternalRow(task.probeOutput.size)
@@ -33,9 +36,16 @@ final class InterpretedJoin(
 
   def run(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
     JoinMetrics.timeProbe(metrics(JoinMetrics.ProbeTime))
+    val started =
+      if (rowsTogether > 0) new StartedTogether(probe, finder, rowsTogether)
+      else probe.map { row =>
+        if (row != null) finder.start(row)
+        row
+      }
+    def tail = probe.asInstanceOf[EndsWithTail].tail
     val rows = task.role.probeExistence match {
-      case Some(kind) => existence(probe, kind)
-      case None => pairs(probe)
+      case Some(kind) => existence(started, kind)
+      case None => pairs(started, tail)
     }
     rows.map { row =>
       outputRows += 1
@@ -66,7 +76,6 @@ final class InterpretedJoin(
 
   private def hasMatch(row: InternalRow): Boolean = {
     var held: Throwable = null
-    finder.start(row)
     while (finder.candidates.next()) {
       var p = finder.candidates.from
       while (p < finder.candidates.until) {
@@ -84,7 +93,7 @@ final class InterpretedJoin(
     false
   }
 
-  private def pairs(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
+  private def pairs(probe: Iterator[InternalRow], tail: => BuildTail): Iterator[InternalRow] = {
     val exists = task.role.buildExistence.collect { case Existence.Marked =>
       AttributeReference("exists", BooleanType, nullable = false)()
     }
@@ -96,7 +105,7 @@ final class InterpretedJoin(
     )
     val joined, withFlag = new JoinedRow
     val flag = new GenericInternalRow(1)
-    def tail(rows: BuildTail): Iterator[InternalRow] = {
+    def ofTail(rows: BuildTail): Iterator[InternalRow] = {
       finder.candidates.buildRows(rows)
       runs(() => finder.candidates.next()).map { p =>
         joined(noProbeRow, buildRow.at(p))
@@ -108,7 +117,6 @@ final class InterpretedJoin(
       }
     }
     def ofRow(row: InternalRow): Iterator[InternalRow] = {
-      finder.start(row)
       val matching = runs { () =>
         val more = finder.candidates.next()
         if (more) candidateRows += finder.candidates.until - finder.candidates.from
@@ -126,9 +134,7 @@ final class InterpretedJoin(
       if (task.role.padsProbe && pairs.isEmpty) Iterator.single(output(joined(row, noBuildRow)))
       else pairs
     }
-    probe.flatMap { row =>
-      if (row == null) tail(probe.asInstanceOf[EndsWithTail].tail) else ofRow(row)
-    }
+    probe.flatMap(row => if (row == null) ofTail(tail) else ofRow(row))
   }
 
   /** The positions of all runs, one after another. */
@@ -152,8 +158,43 @@ final class InterpretedJoin(
   }
 }
 
-/** Finds the candidates of a probe row and checks the residual on one, by Spark's expression evaluators. */
-final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int) {
+/** Probe rows that are looked up many at a time. They come out from the last to the first, each with its candidates started. */
+private final class StartedTogether(probe: Iterator[InternalRow], finder: MatchFinder, most: Int)
+    extends Iterator[InternalRow] {
+  private val rows = new Array[InternalRow](most)
+  private val groups = new Array[Int](most)
+  private var count = 0
+
+  override def hasNext: Boolean = {
+    if (count == 0)
+      while (count < most && probe.hasNext) {
+        val row = probe.next()
+        rows(count) = if (row == null) null else row.copy()
+        groups(count) = if (row == null) Candidates.TailGroup else finder.group(row)
+        count += 1
+      }
+    count > 0
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    count -= 1
+    finder.candidates.probe(groups(count), 0L, 0L)
+    rows(count)
+  }
+}
+
+/**
+ * Finds the candidates of a probe row and checks the residual on one, by Spark's expression evaluators.
+ *
+ * @param inBatches whether candidates are those of groups
+ */
+final class MatchFinder(
+    task: JoinTask,
+    relation: ThetaRelation,
+    partition: Int,
+    inBatches: Boolean = false
+) {
   private val keys = UnsafeProjection.create(task.probeKeys, task.probeOutput)
   private val passes = task.probeFilter.map(Predicate.create(_, task.probeOutput))
   // One by one: a conjunct that is null ends the check, as one that is false, and a later one may fail.
@@ -163,16 +204,31 @@ final class MatchFinder(task: JoinTask, relation: ThetaRelation, partition: Int)
   (passes ++ residual).foreach(_.initialize(partition))
 
   private val asksKeys = !task.keysMayRaise || relation.store.rows > 0
-  val candidates = new Candidates(relation)
+  val candidates = new Candidates(relation, inBatches)
 
   def start(row: InternalRow): Unit =
-    if (passes.exists(!_.eval(row)) || !asksKeys) candidates.none()
+    if (!isAsked(row)) candidates.none()
     else {
       val key = evaluate(row)
       if (key == null) candidates.all()
-      else if (!task.takesNullKeys && key.numFields > 0 && key.anyNull) candidates.none()
+      else if (isNull(key)) candidates.none()
       else candidates.probe(key)
     }
+
+  /** For a row of a batch: by what its candidates are asked for later. */
+  def group(row: InternalRow): Int =
+    if (!isAsked(row)) Candidates.NoGroup
+    else {
+      val key = evaluate(row)
+      if (key == null) Candidates.EveryGroup
+      else if (isNull(key)) Candidates.NoGroup
+      else candidates.group(key)
+    }
+
+  private def isAsked(row: InternalRow): Boolean = asksKeys && passes.forall(_.eval(row))
+
+  private def isNull(key: UnsafeRow): Boolean =
+    !task.takesNullKeys && key.numFields > 0 && key.anyNull
 
   private def evaluate(row: InternalRow): UnsafeRow =
     if (!task.keysCanFail) keys(row)

@@ -20,8 +20,10 @@ trait JoinLoops extends CodegenSupport {
 
   protected def interpreted(rows: RDD[InternalRow], source: TaskSource): RDD[InternalRow] = {
     val (joinTask, joinMetrics) = (task, metrics)
+    val together = batches(source.sample).fold(0)(_.rows)
     rows.mapPartitionsWithIndex { (partition, probe) =>
-      new InterpretedJoin(joinTask, source.relation(probe), joinMetrics, partition).run(probe)
+      val relation = source.relation(probe)
+      new InterpretedJoin(joinTask, relation, joinMetrics, partition, together).run(probe)
     }
   }
 
