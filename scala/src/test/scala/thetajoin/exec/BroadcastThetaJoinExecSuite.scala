@@ -313,24 +313,28 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   }
 
   test(
-    "probe rows that are multiplied with many build rows are dealt out though partitions are many"
+    "probe rows that are multiplied with many build rows are dealt out unless partitions are many"
   ) {
     def vectors(rows: String, name: String) =
       spark.sql(s"SELECT id AS $name, array(float(cos(id)), float(sin(id))) AS v FROM $rows")
-    // All rows are in the first partition.
-    vectors("range(0, 6400, 1, 100) WHERE id < 64", "id").createOrReplaceTempView("few")
     vectors("range(0, 30000, 1, 2)", "no").createOrReplaceTempView("many")
     val value = "vector_l2_distance(few.v, many.v)"
-    def filled(rows: Int): Int = {
+    def filled(partitions: Int, buildRows: Int): Int = {
+      // All rows are in the first partition.
+      val rows = s"range(0, ${64 * partitions}, 1, $partitions) WHERE id < 64"
+      vectors(rows, "id").createOrReplaceTempView("few")
       val joined = spark.sql(
-        s"SELECT id, no FROM few JOIN LATERAL (SELECT no, $value AS d FROM many WHERE no < $rows AND $value IS NOT NULL ORDER BY d LIMIT 1)"
+        s"SELECT id, no FROM few JOIN LATERAL (SELECT no, $value AS d FROM many WHERE no < $buildRows AND $value IS NOT NULL ORDER BY d LIMIT 1)"
       )
       val Seq(join) = broadcastJoins(executed(joined)): @unchecked
       assert(join.mode.accelerator == "vector" && join.spread.isInstanceOf[Spread.FromBuildRows])
       assert(joined.collect().forall(row => row.getLong(0) == row.getLong(1)))
       joined.rdd.mapPartitions(rows => Iterator(rows.size)).collect().count(_ > 0)
     }
-    assert(filled(30000) > 1 && filled(10000) == 1)
+    val cores = spark.sparkContext.defaultParallelism
+    assert(filled(2 * cores, 30000) > 1)
+    assert(filled(2 * cores, 10000) == 1)
+    assert(filled(20 * cores, 30000) == 1)
   }
 
   test("probe rows come in sorted batches where that pays") {
