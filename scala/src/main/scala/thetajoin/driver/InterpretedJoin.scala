@@ -225,7 +225,7 @@ final class MatchFinder(
       else candidates.group(key)
     }
 
-  private def isAsked(row: InternalRow): Boolean = asksKeys && passes.forall(_.eval(row))
+  private def isAsked(row: InternalRow): Boolean = passes.forall(_.eval(row)) && asksKeys
 
   private def isNull(key: UnsafeRow): Boolean =
     !task.takesNullKeys && key.numFields > 0 && key.anyNull

@@ -53,8 +53,8 @@ private[vector] final case class Similarity(compared: Compared, line: Line) {
     else None
   }
 
-  private[vector] def negated: Similarity = copy(line = line.copy(sign = -line.sign))
-  private[vector] def plus(offset: Double): Similarity = copy(line = line.copy(offset = offset))
+  def negated: Similarity = copy(line = line.copy(sign = -line.sign))
+  def plus(offset: Double): Similarity = copy(line = line.copy(offset = offset))
 }
 
 private[vector] object Similarity {

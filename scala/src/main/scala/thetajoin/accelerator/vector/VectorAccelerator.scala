@@ -90,14 +90,16 @@ object VectorAccelerator extends Accelerator {
   /** Some vectors of (build, probe), and what is asked of a value that follows from how they compare. */
   private final case class Wanted(
       source: Expression,
-      measure: Measure,
       vectors: (Expression, Expression),
-      line: Line,
-      isSingle: Boolean,
+      similarity: Similarity,
       bound: Option[Expression] = None,
       isDescending: Boolean = false,
       most: Int = 0
   ) {
+    def measure: Measure = similarity.compared.measure
+    def isSingle: Boolean = similarity.compared.isSingle
+    def line: Line = similarity.line
+
     def isOfSame(other: Wanted): Boolean =
       vectors == other.vectors && measure == other.measure && isSingle == other.isSingle
   }
@@ -107,13 +109,7 @@ object VectorAccelerator extends Accelerator {
       similarity <- Similarity.of(value)
       if similarity.isNearerIfMore == isMore
       vectors <- similarity.oriented(sides)
-    } yield Wanted(
-      value,
-      similarity.compared.measure,
-      vectors,
-      similarity.line,
-      similarity.compared.isSingle
-    )
+    } yield Wanted(value, vectors, similarity)
 
   /** Coordinates in 32 bits. */
   private def singles(vector: Expression): Expression = vector.dataType match {
