@@ -20,6 +20,7 @@ from values import (
     FAMILIES,
     FLOATS,
     INTEGERS,
+    KEYS,
     NTZ,
     STRUCT,
     TIMESTAMP,
@@ -43,6 +44,13 @@ BY_SUMS = (
     "-aggregate(zip_with(l.x, r.x, (x, y) -> x * y), 0D, (s, z) -> s + z)",
     "sqrt(aggregate(zip_with(r.x, l.x, (x, y) -> (x - y) * (x - y)), 0D, (s, z) -> s + z))",
 )
+EQUALITIES = (
+    "l.y = r.y",
+    "l.y <=> r.y",
+    "l.n = r.n AND r.y = l.y",
+    "l.n <=> r.n",
+    "struct(l.y, l.n) = struct(r.y, r.n)",
+)
 IN_LINE = ("abs(l.x - r.x)",)
 IN_PLANE = (
     *IN_LINE,
@@ -58,11 +66,12 @@ IN_PLANE = (
 class Ranked:
     """`first` of the matches of a row, in the order of `rank`: that of a right row, or of a pair.
 
-    `base` says what else the rows of a pair must pass, and what the query runs under.
+    `base` says what else the rows of a pair must pass, and what the query runs under. `key` is an equality of both sides, if there is one.
     """
 
     form: str
     bound: str
+    key: str
     rank: str
     ascending: bool
     outer: bool
@@ -88,7 +97,7 @@ class Ranked:
             source.format(t=t) for source, t in zip(self.base.sources, "lr", strict=True)
         )
         conditions = [c.sql for c in self.base.conjuncts]
-        condition = " AND ".join([*([self.bound] if self.bound else []), *conditions])
+        condition = " AND ".join([c for c in (self.bound, self.key) if c] + conditions)
         join = "LEFT JOIN" if self.outer else "INNER JOIN"
         match self.form:
             case "row_number":
@@ -111,7 +120,7 @@ class Ranked:
         kind = "LEFT ASOF JOIN" if self.outer else "ASOF JOIN"
         return (
             f"SELECT l.id, {self.rank} AS v FROM {left} {kind} {right} "
-            f"MATCH_CONDITION ({self.bound}) ON l.n = r.n"
+            f"MATCH_CONDITION ({self.bound}) ON {self.key or 'l.n = r.n'}"
         )
 
 
@@ -137,6 +146,7 @@ def ranked(
     return Ranked(
         form=form,
         bound=f"l.x {op} r.x" if is_bound else "",
+        key=draw(st.sampled_from(("", *EQUALITIES))),
         rank=rank,
         ascending=distance or (draw(st.integers(0, 5)) == 5) == before,
         outer=draw(st.booleans()),
@@ -154,11 +164,13 @@ def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case[Ranked]:
         if (f.indexed or f.types[0] in VECTORS) and all(t.since <= version for t in f.types)
     ]
     family = draw(st.sampled_from(known))
+    keys = [f for f in KEYS if all(t.since <= version for t in f.types)]
+    other = draw(st.one_of(st.just(family), st.sampled_from(keys)))
     # Values of two types are not compared as they are.
     x = draw(st.sampled_from(family.types))
-    y = draw(st.sampled_from(family.types))
+    y = draw(st.sampled_from(other.types))
     left, right = draw(tables("l", x, y)), draw(tables("r", x, y))
-    bases = draw(st.lists(joins((family, family), left, right), min_size=2, max_size=8))
+    bases = draw(st.lists(joins((family, other), left, right), min_size=2, max_size=8))
     drawn = [draw(ranked(version, base, (x, y))) for base in bases]
     return Case((left, right), drawn, any(query.reads_files for query in drawn))
 

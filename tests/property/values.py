@@ -129,6 +129,11 @@ PATTERN = Type(
     ),
 )
 FOLDED = Type("STRING COLLATE UTF8_LCASE", TEXT)
+PADDED = Type("STRING COLLATE UNICODE_CI_RTRIM", (*TEXT, "a ", "A  ", "Ä", " "))
+FOLDED_STRUCT = Type(
+    "STRUCT<p: INT, q: STRING COLLATE UTF8_LCASE>", ('{"p":1,"q":"a"}', '{"p":1,"q":"A"}', '{"p":1}', '{"q":"ä"}', '{"q":"Ä"}'),
+    cast="CAST(from_json({text}, 'p INT, q STRING') AS {sql})",
+)  # fmt: skip
 BINARY = Type("BINARY", ("", "00", "FF", "7F", "80", "0000", "7FFF", "8000"), cast="unhex({text})")
 _DAYS = (
     "2024-02-29",
@@ -262,6 +267,9 @@ FAMILIES = (
     Family((VECTOR, VECTOR_OF_DOUBLES, VECTOR_OF_ANY_LENGTH), _WRITTEN_OUT, indexed=False, weight=6),
     Family((ARRAY,), ("array_contains({l}, size({r}))", "size({l}) {op} size({r})")),
 )  # fmt: skip
+
+# Those of one of these are compared as keys.
+KEYS = (*[f for f in FAMILIES if f.types[0] not in (PATTERN, VECTOR, VECTOR_OF_ANY_LENGTH)], Family((PADDED,)), Family((FOLDED_STRUCT,)))  # fmt: skip
 
 SMALL_INT = Type("INT", tuple(map(str, range(6))), duckdb="INT")
 ID = Type("BIGINT", (), duckdb="BIGINT")

@@ -31,8 +31,8 @@ final case class RankedJoin(
 
   final override val nodePatterns: Seq[TreePattern] = Seq(JOIN)
 
-  /** The join of all matches. */
-  def ofAll: Join = Join(left, right, joinType, condition, JoinHint.NONE)
+  /** The join of all matches, as Spark's optimizer would have it. */
+  def ofAll: Join = SparksKeys(Join(left, right, joinType, condition, JoinHint.NONE))
 
   override def maxRows: Option[Long] =
     left.maxRows.filter(_ < Int.MaxValue && blocksAbove.isEmpty).map(_ * k)
