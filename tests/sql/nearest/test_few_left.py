@@ -52,24 +52,41 @@ def test_the_rows_next_to_left_rows_are_found_first(
         "SELECT u FROM r WHERE m = k AND u <= t AND (no + id) % 3 > 0 ORDER BY u DESC LIMIT 1",
         "SELECT u FROM r WHERE m = k AND u <= t ORDER BY u LIMIT 1",
         "SELECT u FROM r WHERE m = k AND u <= t AND u <= id * 90 ORDER BY u DESC LIMIT 1",
-        "SELECT u FROM (SELECT m, u FROM r GROUP BY m, u) WHERE m = k AND u <= t ORDER BY u DESC LIMIT 1",
+        "SELECT u, s FROM (SELECT m, u, string(u) AS s FROM r GROUP BY m, u) WHERE m = k AND u <= t ORDER BY u DESC LIMIT 1",
     ],
     ids=[
         "two rows",
         "a condition on pairs",
         "the first of all",
         "two bounds",
-        "rows of an aggregate",
+        "text of an aggregate",
     ],
 )
 def test_other_right_sides_stay_as_they_are(session: SparkSession, right: str) -> None:
     assert nearest_joins(session, f"SELECT id, u FROM l, LATERAL ({right})") == 1
 
 
+@pytest.mark.parametrize("text", ["", ", string(u) AS s"], ids=["numbers", "text"])
+def test_text_is_read_once_more(session: SparkSession, text: str) -> None:
+    """The nearest rows come out of one scan, unless Spark would sort all rows for the text."""
+    order = "WHERE m = k AND u <= t ORDER BY u DESC LIMIT 1"
+    frame = session.sql(f"SELECT id, q.* FROM l, LATERAL (SELECT *{text} FROM r {order}) AS q")
+    frame.collect()
+    joins = [join.accelerator for join in thetajoin.explain_joins(frame)]
+    assert joins.count("nearest") == 2
+    assert joins.count("existence") == (1 if text else 0)
+
+
+def test_rows_of_an_aggregate_are_read_once(session: SparkSession) -> None:
+    right = "SELECT m, u FROM r GROUP BY m, u"
+    sql = f"SELECT id, u FROM l, LATERAL (SELECT u FROM ({right}) WHERE m = k AND u <= t ORDER BY u DESC LIMIT 1)"
+    assert nearest_joins(session, sql) == 2
+
+
 def test_files_that_may_be_left_out_are_read_once(session: SparkSession, tmp_path: Path) -> None:
     session.table("r").write.parquet(str(tmp_path / "r"))
     session.read.parquet(str(tmp_path / "r")).createOrReplaceTempView("r")
-    sql = "SELECT id, u FROM l, LATERAL (SELECT u FROM r WHERE u <= t ORDER BY u DESC LIMIT 1)"
+    sql = "SELECT id, u, s FROM l, LATERAL (SELECT u, string(no) AS s FROM r WHERE u <= t ORDER BY u DESC LIMIT 1)"
     assert nearest_joins(session, sql) == 2
     session.conf.set("spark.sql.files.ignoreMissingFiles", "true")
     assert nearest_joins(session, sql) == 1
@@ -85,7 +102,8 @@ def test_lines_that_may_be_no_rows_are_read_once(session: SparkSession, tmp_path
     frame = session.read.schema("no BIGINT, u BIGINT, w INT").option("mode", "DROPMALFORMED")
     frame.csv(str(tmp_path / "r.csv")).createOrReplaceTempView("r")
     sql = (
-        "SELECT id, u, w FROM l, LATERAL (SELECT u, w FROM r WHERE u <= t ORDER BY u DESC LIMIT 1)"
+        "SELECT id, u, w, s FROM l, "
+        "LATERAL (SELECT u, w, string(no) AS s FROM r WHERE u <= t ORDER BY u DESC LIMIT 1)"
     )
     assert nearest_joins(session, sql) == 1
 

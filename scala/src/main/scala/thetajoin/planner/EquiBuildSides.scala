@@ -61,12 +61,21 @@ private[thetajoin] object EquiBuildSides {
   private def isFoundSmall(side: LogicalPlan, limit: BigInt): Boolean =
     side.stats.isRuntime && side.stats.sizeInBytes <= limit
 
-  /** Whether some rows are so few that they may be broadcast, and others so many that they take far longer to move than to read twice. */
-  def areFewBeside(few: LogicalPlan, many: LogicalPlan, conf: SQLConf): Boolean = {
+  /** Whether some rows are so few that they may be broadcast, and others so many that it takes far longer to move them than to read them, once more if asked. */
+  def areFewBeside(
+      few: LogicalPlan,
+      many: LogicalPlan,
+      readsTwice: Boolean,
+      conf: SQLConf
+  ): Boolean = {
     val limit = BigInt(conf.autoBroadcastJoinThreshold)
-    few.stats.sizeInBytes <= limit && many.stats.sizeInBytes > limit * RangeFactor &&
+    val least = if (readsTwice) limit * RangeFactor else limit.min(ManyBytes)
+    few.stats.sizeInBytes <= limit && many.stats.sizeInBytes > least &&
     many.stats.sizeInBytes > few.stats.sizeInBytes * RangeFactor
   }
+
+  /** More bytes than these take longer to broadcast and index than a few more stages of few rows do. */
+  private val ManyBytes = BigInt(4L << 20)
 
   private def forced(join: Join): Seq[Placement] =
     BuildSides.hinted(join).fold(BuildSides.both(join))(Seq(_)).map(Placement.Broadcast(_))

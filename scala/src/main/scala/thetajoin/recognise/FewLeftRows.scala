@@ -2,7 +2,7 @@ package thetajoin.recognise
 
 import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, MaxBy, Min, MinBy}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
 import org.apache.spark.sql.internal.SQLConf
@@ -11,13 +11,20 @@ import thetajoin.condition._
 import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin, Repeatable}
 
 /**
- * A join of few left rows with the row before or after each in a large table, all of which would have to be moved and indexed. In place of
+ * A join of few left rows with the row before or after each in a larger table, all of whose rows would have to be moved and indexed. In place of
  * it the left rows are: each row of the table finds the left row that it comes next to, and of those that come next to the same one only
- * the nearest can be the match of any left row. The table is read twice, and few of its rows are left to join.
+ * the nearest can be the match of any left row.
  *
  * {{{
  *   l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
  *
+ *   becomes l ASOF JOIN nearest MATCH_CONDITION (l.t >= nearest.t) ON l.k = nearest.k
+ *   nearest SELECT max_by(r.k, r.t) AS k, max_by(r.t, r.t) AS t, .. FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
+ * }}}
+ *
+ * Spark sorts all rows for a `max_by` of text. So of a table with such columns the nearest values are found first, and then the rows that have them:
+ *
+ * {{{
  *   becomes l ASOF JOIN (r LEFT SEMI JOIN nearest ON r.k = nearest.k AND r.t = nearest.t) MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
  *   nearest SELECT l.k, max(r.t) AS t FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
  * }}}
@@ -25,9 +32,11 @@ import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin, Repeatable}
 private[recognise] object FewLeftRows {
 
   def apply(join: RankedJoin, conf: SQLConf): Option[RankedJoin] = {
-    val isAsked = join.k == 1 && EquiBuildSides.areFewBeside(join.left, join.right, conf) &&
-      Seq(join.left, join.right).forall(Repeatable(_))
-    if (isAsked) compared(join).flatMap(narrowed(join, _, conf)) else None
+    val isOneScan = join.right.output.forall(a => UnsafeRow.isMutable(a.dataType))
+    val read = if (isOneScan) Seq(join.left) else Seq(join.left, join.right)
+    val isAsked = join.k == 1 && read.forall(Repeatable(_)) &&
+      EquiBuildSides.areFewBeside(join.left, join.right, readsTwice = !isOneScan, conf)
+    if (isAsked) compared(join).flatMap(narrowed(join, _, isOneScan, conf)) else None
   }
 
   private case class Compared(keys: Seq[EquiKey], bound: Comparison)
@@ -51,7 +60,12 @@ private[recognise] object FewLeftRows {
     }
   }
 
-  private def narrowed(join: RankedJoin, of: Compared, conf: SQLConf): Option[RankedJoin] = {
+  private def narrowed(
+      join: RankedJoin,
+      of: Compared,
+      isOneScan: Boolean,
+      conf: SQLConf
+  ): Option[RankedJoin] = {
     val Join(right, left, _, _, _) = copied(join)
     val columns =
       AttributeMap(join.right.output.zip(right.output) ++ join.left.output.zip(left.output))
@@ -62,8 +76,28 @@ private[recognise] object FewLeftRows {
     val next = RankedJoin(right, left, Inner, conditions.reduceOption(And(_, _)), rank, k = 1)
     val isFound =
       Planner.choose(next, conf).chosen.exists(c => c.offer.isRanked && c.residual.isEmpty)
-    if (isFound) Some(join.copy(right = semiJoin(join, of, nearest(next, of, copy, join.rank))))
-    else None
+    def narrow =
+      if (isOneScan) nearestRows(join, next, of, copy)
+      else semiJoin(join, of, nearest(next, of, copy, join.rank))
+    if (isFound) Some(join.copy(right = narrow)) else None
+  }
+
+  /** For each left row that is the next one of some the nearest of these, as the right side's columns. */
+  private def nearestRows(
+      join: RankedJoin,
+      next: RankedJoin,
+      of: Compared,
+      copy: Expression => Expression
+  ): LogicalPlan = {
+    val groups = (of.keys.map(_.left) :+ of.bound.left).map(e => Alias(copy(e), "group")())
+    val value = Alias(copy(of.bound.right), "value")()
+    val rows = Project((next.left.output ++ groups) :+ value, next)
+    val columns = join.right.output.zip(next.left.output).map { case (column, ofCopy) =>
+      val order = value.toAttribute
+      val row = if (join.rank.isAscending) MinBy(ofCopy, order) else MaxBy(ofCopy, order)
+      Alias(row.toAggregateExpression(), column.name)(column.exprId, column.qualifier)
+    }
+    Aggregate(groups.map(_.toAttribute), columns, rows)
   }
 
   /** The right side and the left one, of columns of their own. */
