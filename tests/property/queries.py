@@ -38,10 +38,13 @@ JOINS = (
 )
 EXISTENCE = JOINS[4:8]
 MEMBERSHIP = JOINS[8:]
+# Columns that no condition reads.
+WIDE = ", ".join(f"{e} AS w{i}" for i, e in enumerate(("id", "x", "string(id)", "n", "y") * 3))
 SOURCES = (
     "{t}",
     "(SELECT /*+ REPARTITION(3) */ * FROM {t}) AS {t}",
     "(SELECT {t}.* FROM {t} JOIN {t} AS e ON {t}.id = e.id) AS {t}",
+    f"(SELECT *, {WIDE} FROM {{t}}) AS {{t}}",
     "(SELECT n, y, id, x FROM {t}_file) AS {t}",
 )
 

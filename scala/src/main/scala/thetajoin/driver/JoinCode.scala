@@ -13,8 +13,8 @@ import org.apache.spark.sql.types.BooleanType
  *   singleRow  if a row comes out at most: up to the first match
  * }}}
  *
- * They are put into the loop of whoever produces probe rows ([[fused]]), or into a loop of our own that can stop
- * after any row ([[ownLoop]]). Either runs them for a row as it comes, or once a batch of rows is full and sorted.
+ * They are put into the loop of the operator that produces probe rows ([[fused]]), which may be left after any row of the join and resumed ([[fusedWithStops]]), or into a loop
+ * of our own ([[ownLoop]]). They run for a row as it comes, or once a batch of rows is full and sorted.
  *
  * @param batches set if probe rows come in batches
  */
@@ -55,9 +55,56 @@ private[thetajoin] final class JoinCode(
     }
   }
 
-  private var afterLoop = ""
+  /**
+   * The same if that loop stops after each row of the join where `stop` holds: the rest of a probe row's matches come out when it is entered
+   * again. Its columns are read for the first match. The loop must not go on to another probe row before it stops.
+   */
+  def fusedWithStops(
+      probe: Seq[ExprCode],
+      consumer: RowConsumer,
+      stop: String,
+      goesOn: String
+  ): String =
+    if (singleRow.isAll || batches.isDefined) fused(probe, consumer)
+    else {
+      timeProbe()
+      val ofStart = probeRow.early(probe, isPlaced = false, manyRows = false)
+      val search = nextRow(probe)
+      val start = chosen(probe, probeRow.startOf(probe).candidates)
+      val all = AttributeSet(task.probeOutput)
+      val ofMatch = ExpressionCode.evaluate(probe, task.probeOutput, all)
+      val kept = new KeptColumns(ctx, task.probeOutput, probe, all)
+      val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
+      val name = ctx.freshName("emitRows")
+      val emitRows = ctx.addNewFunction(
+        name,
+        s"""
+           |private void $name() throws java.io.IOException {
+           |  ${kept.declareLocals}
+           |  $active = true;
+           |  ${pairs(kept.locals, probeIsTail = None, consumer, Some(stop), search)}
+           |  $active = false;
+           |}""".stripMargin
+      )
+      beforeLoop = s"if ($goesOn$active) {\n$emitRows();\nif ($stop) return;\n}"
+      s"""
+         |$ofStart
+         |$found = false;
+         |$start
+         |${search.prepare}
+         |if (${firstRow(search)}()) {
+         |  $ofMatch
+         |  ${kept.set}
+         |  $emitRows();
+         |}""".stripMargin
+    }
 
-  /** What follows when the loop has ended that the result of [[fused]] went into. */
+  private var beforeLoop, afterLoop = ""
+
+  /** What stands ahead of the loop that the result of [[fused]] or [[fusedWithStops]] went into. */
+  def beforeFused: String = beforeLoop
+
+  /** What follows when that loop has ended. */
   def afterFused: String = afterLoop
 
   private def batch(of: Batches, consumer: RowConsumer, canBeTail: Boolean): BatchCode = {
@@ -94,8 +141,12 @@ private[thetajoin] final class JoinCode(
   private def ofRow(probe: Seq[ExprCode], row: RowStart, consumer: RowConsumer): String = {
     val columns = early(probe)
     if (singleRow.isAll) columns + singleRow(probe, row, consumer)
-    else s"$columns\n$found = false;\n${chosen(probe, row.candidates)}\n" +
-      pairs(probe, probeIsTail = None, consumer, stop = None)
+    else {
+      val start = s"$columns\n$found = false;\n${chosen(probe, row.candidates)}\n"
+      val search = nextRow(probe)
+      s"$start${search.prepare}\n" +
+        pairs(probe, probeIsTail = None, consumer, stop = None, search)
+    }
   }
 
   /** Narrows the candidates that `start` sets to those that the probe row is joined with, if that is not for the residual to tell. */
@@ -141,6 +192,7 @@ private[thetajoin] final class JoinCode(
          |}""".stripMargin
     else {
       val active = ctx.addMutableState("boolean", "rowActive", forceInline = true)
+      val search = nextRow(probe)
       s"""
          |while ($goesOn($active || $hasNext)) {
          |  if (!$active) { ${rows.moveOn} }
@@ -149,7 +201,8 @@ private[thetajoin] final class JoinCode(
          |    ${startUnlessTail(probe, rows, input)}
          |    $active = true;
          |  }
-         |  ${pairs(probe, rows.isTail, consumer, stop)}
+         |  ${search.prepare}
+         |  ${pairs(probe, rows.isTail, consumer, stop, search)}
          |  $active = false;
          |}""".stripMargin
     }
@@ -175,16 +228,16 @@ private[thetajoin] final class JoinCode(
     }
   }
 
-  /** All runs of the probe row that `start` was called for. */
+  /** All runs of the probe row that `start` was called for, after the search for their rows was prepared. */
   private def pairs(
       probe: Seq[ExprCode],
       probeIsTail: Option[String],
       consumer: RowConsumer,
-      stop: Option[String]
+      stop: Option[String],
+      search: MatchSearch
   ): String = {
     val end = ctx.freshName("end")
     val emitted = ctx.freshName("emitted")
-    val search = nextRow(probe)
     val (prepare, loops) = consumer.standalone match {
       case Some(read) => loopMethods(probe, probeIsTail, search, consumer, read, end, emitted)
       case None => ("", loopInPlace(probe, probeIsTail, search, consumer, stop, end, emitted))
@@ -192,7 +245,6 @@ private[thetajoin] final class JoinCode(
     // The padded row, which ends at 0, is the last.
     val afterPadded = if (role.padsProbe) s"if ($end == 0) break;" else ""
     s"""
-       |${search.prepare}
        |$prepare
        |while (${nextRun(probeIsTail)}()) {
        |  final int $end = $until;
@@ -337,6 +389,28 @@ private[thetajoin] final class JoinCode(
            |if (${isPair.mkString(" && ")}) ${counters.add(emitted, Seq(Matches))}""".stripMargin
     val remember = if (role.padsProbe) s"$found |= $emitted > 0L;" else ""
     s"$count\n$remember"
+  }
+
+  /** A method that moves to the first row of a probe row, and says whether there is one. */
+  private def firstRow(search: MatchSearch): String = {
+    val next = nextRun(probeIsTail = None)
+    if (search == NoSearch) next
+    else {
+      val name = ctx.freshName("firstRow")
+      val isPadded = if (role.padsProbe) s"if ($from < 0) return true;" else ""
+      ctx.addNewFunction(
+        name,
+        s"""
+           |private boolean $name() {
+           |  while ($next()) {
+           |    $isPadded
+           |    $from = ${search(from, until)};
+           |    if ($from < $until) return true;
+           |  }
+           |  return false;
+           |}""".stripMargin
+      )
+    }
   }
 
   /** A method that moves to the next run, the rest of one that was left, or the run [-1, 0) of the padded row. */

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
@@ -155,13 +156,21 @@ final class BroadcastThetaJoinExec(
   }
 
   /**
-   * Rows that leave the stage are given one at a time; in place they can be taken in the probe side's loop. Where one row comes out at most they
-   * can so in any case, but not while batches are sorted: see [[inOrder]].
+   * Whether the join needs a loop of its own over probe rows, to which all their columns are copied. Rows that an aggregate consumes in place come out of the probe side's
+   * loop. So do rows that leave the stage, if that loop can stop after each of them, and probe rows are not sorted in batches.
    */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
-      !(consumedInPlace ||
-        task.oneRowAtMost && !(sortsProbe && (role.pairs || asksTogether)))
+      !consumedInPlace && (mayBeInBatches ||
+        !task.oneRowAtMost && !BroadcastThetaJoinExec.givesRowByRow(probe))
+
+  /** Whether probe rows whose matches leave the stage are sorted in batches, as far as it is known before the index is built. */
+  private def mayBeInBatches: Boolean =
+    sortsProbe && (asksTogether || role.pairs && isNarrow && (build match {
+      case stage: BroadcastQueryStageExec if stage.isMaterialized =>
+        batches(relation().value).isDefined
+      case _ => true
+    }))
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =
@@ -249,11 +258,11 @@ final class BroadcastThetaJoinExec(
   override def supportCodegen: Boolean =
     task.hasCode && (ownsLoop || !role.needsMatchedBuildRows)
 
-  /** A loop of our own gives a row at a time. In another's, rows come as often as there, but those of a batch all at once. */
-  override def needCopyResult: Boolean =
-    !ownsLoop && (sortsProbe || !task.oneRowAtMost || probe.asInstanceOf[
-      CodegenSupport
-    ].needCopyResult)
+  /** A loop that stops after each row gives one at a time. Others give those of a probe row, or of a batch, at once. */
+  override def needCopyResult: Boolean = !ownsLoop && !stops
+
+  /** Whether the probe side's loop can stop after each row: it does so after each of its own, of which a batch takes many. */
+  private def stops: Boolean = !sortsProbe && !probe.asInstanceOf[CodegenSupport].needCopyResult
 
   override def inputRDDs(): Seq[RDD[InternalRow]] =
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
@@ -266,17 +275,19 @@ final class BroadcastThetaJoinExec(
   private def paysToSort(relation: ThetaRelation): Boolean = {
     val least = Settings.SortProbeMinIndexBytes.in(conf)
     val bytes = relation.index.bytes
-    def isSoonSorted = probe.output.forall(a => RowStore.isFlat(a.dataType)) &&
-      probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes
     def isLongSearched = role.pairs &&
       relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
     val isLarge = bytes >= Planner.LargeIndexBytes
     def pays =
       // One call a row has nothing to carry on to the next, but finds its neighbour in a cache.
       if (task.looksUp(relation)) isLarge && task.looksUp(relation, inBatches = true)
-      else isLarge || isSoonSorted && isLongSearched
+      else isLarge || isNarrow && isLongSearched
     least == 0 || bytes >= least && pays
   }
+
+  /** Whether a probe row is sorted sooner than unsorted rows are looked up. */
+  private def isNarrow: Boolean = probe.output.forall(a => RowStore.isFlat(a.dataType)) &&
+    probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes
 
   private def source(): TaskSource = {
     val broadcast = relation()
@@ -289,7 +300,7 @@ final class BroadcastThetaJoinExec(
     else produceOwnLoop(ctx, source())
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
-    consumeFused(ctx, source(), input)
+    consumeFused(ctx, source(), input, stops)
 }
 
 object BroadcastThetaJoinExec {
@@ -319,6 +330,15 @@ object BroadcastThetaJoinExec {
     case _: ColumnarToRowExec | _: WholeStageCodegenExec | _: InputAdapter | _: ProbeRowsExec =>
       plan.children.forall(isRepeatable)
     case _ => false
+  }
+
+  /** Whether generated code of a plan gives one row at most for each turn of its loop, which then stops where a stage above has a row to give. */
+  private def givesRowByRow(plan: SparkPlan): Boolean = plan match {
+    case _: ProjectExec | _: FilterExec => plan.children.forall(givesRowByRow)
+    case join: BroadcastThetaJoinExec => join.ownsLoop || givesRowByRow(join.probe)
+    case _: LeafExecNode => true
+    case generated: CodegenSupport => !generated.supportCodegen
+    case _ => true
   }
 
   /** Whether a plan reads files that Spark cuts into so many partitions at least; false if it can't be told. */

@@ -36,7 +36,6 @@ trait JoinLoops extends CodegenSupport {
       forceInline = true
     )
     val stop = if (parent.needStopCheck) Some("shouldStop()") else None
-    val goesOn = parent.limitNotReachedChecks.map(_ + " && ").mkString
     joinCode(ctx, source).ownLoop(input, consumer(ctx), stop, goesOn)
   }
 
@@ -49,21 +48,31 @@ trait JoinLoops extends CodegenSupport {
   protected def produceFused(ctx: CodegenContext, probe: SparkPlan): String = {
     fused.clear()
     val loop = probe.asInstanceOf[CodegenSupport].produce(ctx, this)
-    val text = (loop +: fused.map(_.afterFused)).mkString("\n")
+    val text =
+      (fused.map(_.beforeFused) ++ Seq(loop) ++ fused.map(_.afterFused)).mkString("\n")
     fused.clear()
     text
   }
 
-  /** Within the loop of the probe side. */
+  /**
+   * Within the loop of the probe side.
+   *
+   * @param stops whether that loop may be left after each row of the join
+   */
   protected def consumeFused(
       ctx: CodegenContext,
       source: RelationSource,
-      input: Seq[ExprCode]
+      input: Seq[ExprCode],
+      stops: Boolean
   ): String = {
     val code = joinCode(ctx, source)
     fused += code
-    code.fused(input, consumer(ctx))
+    if (stops && parent.needStopCheck)
+      code.fusedWithStops(input, consumer(ctx), "shouldStop()", goesOn)
+    else code.fused(input, consumer(ctx))
   }
+
+  private def goesOn: String = parent.limitNotReachedChecks.map(_ + " && ").mkString
 
   /** If probe rows of this stage are sorted in batches: by how many of the last keys. */
   protected def batches(@unused relation: ThetaRelation): Option[Batches] = None

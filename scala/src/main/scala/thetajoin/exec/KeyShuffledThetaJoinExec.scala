@@ -121,7 +121,7 @@ final case class KeyShuffledThetaJoinExec(
     else produceOwnLoop(ctx, ofPartition)
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
-    consumeFused(ctx, broadcast, input)
+    consumeFused(ctx, broadcast, input, stops = false)
 
   override protected def doCanonicalize(): SparkPlan =
     super.doCanonicalize().asInstanceOf[KeyShuffledThetaJoinExec].copy(mode = boundMode)
