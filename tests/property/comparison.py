@@ -41,6 +41,7 @@ SESSION = {
 OFF = {**SESSION, **MATRIX["interpreted"], ENABLED: "false", BROADCAST_LIMIT: "10m"}
 
 DRAWS = 40  # of a round
+FEW_ROWS, MANY_ROWS = 1, 4096
 AT_LEAST = 20  # examples, however slow the machine is
 
 
@@ -130,6 +131,7 @@ class Comparison(Generic[Q]):
     def search(self, cases: Callable[[tuple[int, ...]], st.SearchStrategy[Case[Q]]]) -> None:
         version = tuple(int(n) for n in self.spark.version.split(".")[:2])
         for seed in self.budget.rounds():
+            self.index_keys_from(FEW_ROWS if seed % 2 else MANY_ROWS)
 
             @hypothesis.seed(seed)
             @hypothesis.settings(
@@ -148,6 +150,12 @@ class Comparison(Generic[Q]):
                     self.run(case)
 
             same_rows()
+
+    def index_keys_from(self, rows: int) -> None:
+        """From how many build rows on a join's index is of its equality keys alone, where few rows have the same keys."""
+        jvm = self.spark._jvm
+        assert jvm is not None
+        getattr(jvm.thetajoin.relation.IndexOfKeys, "leastRows_$eq")(rows)
 
     def run(self, case: Case[Q]) -> None:
         self.confs.apply(OFF)

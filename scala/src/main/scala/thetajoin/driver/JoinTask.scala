@@ -18,6 +18,7 @@ import thetajoin.relation.ThetaRelation
  * @param takesNullKeys whether a probe row of which a key is null may have candidates
  * @param limit how many matches of a probe row are joined at most
  * @param rank by what the matches are ordered of which `limit` are taken, if they are not found in that order. Where it is null the pair is no match
+ * @param byKeys set if the relation's index may be of the equality keys alone
  * @param marks set if build rows are marked while pairs come out: by which number of a join among [[TaskMarks]]
  */
 final case class JoinTask(
@@ -33,8 +34,22 @@ final case class JoinTask(
     takesNullKeys: Boolean,
     limit: Option[Int] = None,
     rank: Option[SortOrder] = None,
+    byKeys: Option[ByKeys] = None,
     marks: Option[Int] = None
 ) {
+
+  /** The task for a relation of which it is known what its index answers. */
+  def on(relation: ThetaRelation): JoinTask = byKeys match {
+    case Some(keys) if relation.isOfKeys =>
+      copy(
+        probeKeys = keys.probeKeys,
+        residual = keys.residual,
+        keysCanFail = false,
+        takesNullKeys = false,
+        byKeys = None
+      )
+    case _ => this
+  }
 
   /**
    * Whether an error of a pair is held back until it is known that the row has no match: where it has one, Spark may not
@@ -69,3 +84,10 @@ final case class JoinTask(
     case BuildRight => probe ++ build
   }
 }
+
+/**
+ * A join by its equality keys, where few build rows have the same ones.
+ *
+ * @param residual all other conjuncts of both sides, and equalities that the keys do not answer exactly
+ */
+final case class ByKeys(probeKeys: Seq[Expression], residual: Seq[Expression])

@@ -48,6 +48,8 @@ final class BroadcastThetaJoinExec(
     val sortsProbe: Boolean,
     override val limit: Option[Int],
     override val rank: Option[SortOrder],
+    override val equalKeys: Seq[Expression],
+    override val equalResidual: Seq[Expression],
     override val marks: Option[Int] = None
 ) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
     with ThetaJoinExec {
@@ -56,7 +58,7 @@ final class BroadcastThetaJoinExec(
 
   // What a case class would have generated, with our fields among Spark's: copies, equality and
   // canonical forms go through these.
-  override def productArity: Int = 15
+  override def productArity: Int = 17
   override def productElement(n: Int): Any = n match {
     case 5 => indexed
     case 6 => residual
@@ -67,7 +69,9 @@ final class BroadcastThetaJoinExec(
     case 11 => sortsProbe
     case 12 => limit
     case 13 => rank
-    case 14 => marks
+    case 14 => equalKeys
+    case 15 => equalResidual
+    case 16 => marks
     case inherited => super.productElement(inherited)
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
@@ -106,6 +110,8 @@ final class BroadcastThetaJoinExec(
       newSortsProbe,
       limit,
       rank,
+      equalKeys,
+      equalResidual,
       newMarks
     )
     join.copyTagsFrom(this)
@@ -239,7 +245,8 @@ final class BroadcastThetaJoinExec(
       else rows
     if (!role.needsMatchedBuildRows) input
     else {
-      val marker = MatchMarker.factory(task, broadcast.value, conf.wholeStageEnabled)
+      val relation = broadcast.value
+      val marker = MatchMarker.factory(task.on(relation), relation, conf.wholeStageEnabled)
       // Rows that come from a shuffle, or come out in pairs as well, have all been read without this.
       val endsEarly = spreads || role.pairs || EarlyEnd.isHidden(probe)
       val marks = BuildTailRdd.marks(input, broadcast, marker, endsEarly)

@@ -23,7 +23,8 @@ trait JoinLoops extends CodegenSupport {
     val together = batches(source.sample).fold(0)(_.rows)
     rows.mapPartitionsWithIndex { (partition, probe) =>
       val relation = source.relation(probe)
-      new InterpretedJoin(joinTask, relation, joinMetrics, partition, together).run(probe)
+      new InterpretedJoin(joinTask.on(relation), relation, joinMetrics, partition, together)
+        .run(probe)
     }
   }
 
@@ -78,7 +79,13 @@ trait JoinLoops extends CodegenSupport {
   protected def batches(@unused relation: ThetaRelation): Option[Batches] = None
 
   private def joinCode(ctx: CodegenContext, source: RelationSource): JoinCode =
-    new JoinCode(ctx, task, source, batches(source.sample), metricTerm(ctx, _))
+    new JoinCode(
+      ctx,
+      task.on(source.sample),
+      source,
+      batches(source.sample),
+      metricTerm(ctx, _)
+    )
 
   private def consumer(ctx: CodegenContext): RowConsumer = parent match {
     case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))

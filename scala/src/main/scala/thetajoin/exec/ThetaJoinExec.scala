@@ -36,6 +36,10 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   def limit: Option[Int]
   def rank: Option[SortOrder]
 
+  /** See [[ByKeys]]: in fields, whose expressions Spark sees; no keys if the index answers all that is planned. */
+  def equalKeys: Seq[Expression] = Nil
+  def equalResidual: Seq[Expression] = Nil
+
   /** See [[JoinTask]]; if set, build rows without a match are left to another node. */
   def marks: Option[Int] = None
 
@@ -71,6 +75,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
       takesNullKeys = mode.spec.takesNulls,
       limit,
       rank,
+      if (equalKeys.isEmpty) None else Some(ByKeys(equalKeys, equalResidual)),
       marks
     )
   }

@@ -121,7 +121,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           choice.spread,
           choice.sortsProbe,
           limit,
-          choice.rank
+          choice.rank,
+          choice.byKeys.toSeq.flatMap(_._2.probeKeys),
+          choice.byKeys.toSeq.flatMap(_._2.residual)
         )
       case Placement.Blocks(side, bytes) =>
         val (leftKeys, rightKeys) = join match {
@@ -169,7 +171,8 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       choice.offer.buildKeys,
       choice.buildFilter.reduceOption(And(_, _)),
       ThetaJoinExec.storedAttributes(choice.role, build, choice.residual),
-      choice.role.needsMatchedBuildRows
+      choice.role.needsMatchedBuildRows,
+      choice.byKeys.toSeq.flatMap(_._1)
     )(join.condition)
   }
 }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 
 import thetajoin.contract.{Need, Offer}
-import thetajoin.driver.{JoinRole, Spread}
+import thetajoin.driver.{ByKeys, JoinRole, Spread}
 import thetajoin.reason.Reason
 
 /** What became of a join: the choice, or why there is none, with every accelerator that lost and why. */
@@ -50,6 +50,7 @@ object Placement {
  * @param residual conjuncts tested on candidates, in plan order
  * @param sortsProbe whether probe rows are sorted in batches ahead of the look-ups
  * @param ranking set if of a probe row's matches only the first are joined
+ * @param byKeys set if the index may turn out to be of the equality keys alone, of which these are those of build rows, and how the join is run then
  * @param estimate what the choice was made on
  */
 final case class Choice(
@@ -63,6 +64,7 @@ final case class Choice(
     spread: Spread,
     sortsProbe: Boolean,
     ranking: Option[Need.Lowest],
+    byKeys: Option[(Seq[Expression], ByKeys)],
     estimate: Estimate
 ) {
   def buildSide: BuildSide = placement.buildSide

@@ -1,6 +1,6 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.expressions.{PlanExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Expression, PlanExpression, PythonUDF}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.planning.{
   ExtractEquiJoinKeys,
@@ -13,9 +13,10 @@ import org.apache.spark.sql.types.LongType
 
 import thetajoin.Settings
 import thetajoin.accelerator.Registry
-import thetajoin.condition.{ConditionAnalysis, OneSided}
+import thetajoin.condition.{ConditionAnalysis, OneSided, PairTested}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
-import thetajoin.driver.{JoinRole, Spread}
+import thetajoin.driver.{ByKeys, JoinRole, Spread}
+import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -255,8 +256,30 @@ private final class Planning(
       else spread(estimate, offer, hasResidual = checked.nonEmpty),
       !asRead && sortsProbe(estimate, offer),
       ranking,
+      byKeys(request, placement, role, offer),
       estimate
     )
+  }
+
+  /** A broadcast index may be of the equality keys alone, where pairs come out. Tests of values that an index prepares are its own. */
+  private def byKeys(
+      request: JoinRequest,
+      placement: Placement,
+      role: JoinRole,
+      offer: Offer
+  ): Option[(Seq[Expression], ByKeys)] = {
+    val mayBe = role.pairs && ranking.isEmpty && shape.equiKeys.nonEmpty &&
+      placement.isInstanceOf[Placement.Broadcast] &&
+      !offer.served.exists(_.exists(_.isInstanceOf[PairTested]))
+    if (!mayBe) None
+    else EqualKeys.of(shape, placement.buildSide).toOption.filter(keys =>
+      !keys.canFail || offer.spec.keyErrors == KeyErrors.Raised
+    ).map { keys =>
+      val exact = offer.exact.filter(keys.sources.contains)
+      val (ofKeys, others) = request.paired.map(_.source).filterNot(exact.contains)
+        .partition(keys.sources.contains)
+      keys.build -> ByKeys(keys.probe, ofKeys ++ others)
+    }
   }
 
   private def sortsProbe(estimate: Estimate, offer: Offer): Boolean = {

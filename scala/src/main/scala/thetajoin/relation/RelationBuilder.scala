@@ -21,13 +21,15 @@ import thetajoin.rowstore.{RowStore, RowStoreBuilder}
  * @param filter a condition on build rows alone: a row that fails it has no match
  * @param stored bound references of the columns to keep
  * @param keepUnmatchable whether rows that can't have a match are kept
+ * @param equalKeys the equality keys among `keys`, if an index of them alone may take the place of the specified one
  */
 final class RelationBuilder(
     spec: IndexSpec,
     keys: Seq[Expression],
     filter: Option[Expression],
     stored: Seq[Expression],
-    keepUnmatchable: Boolean
+    keepUnmatchable: Boolean,
+    equalKeys: Seq[Expression]
 ) {
   private val started = System.nanoTime()
   private val store = new RowStoreBuilder(stored.map(_.dataType))
@@ -35,6 +37,7 @@ final class RelationBuilder(
   private lazy val evaluateKeys = UnsafeProjection.create(keys)
   private val passes = filter.map(Predicate.create)
   private var index = spec.newBuilder(keys.map(_.dataType))
+  private var ofKeys = if (equalKeys.isEmpty) null else new IndexOfKeys(equalKeys, keys.size)
   private val always, never = new mutable.ArrayBuilder.ofInt
 
   /** The rows that are in the index; null while these are all rows. */
@@ -42,11 +45,11 @@ final class RelationBuilder(
   private var rows = 0
 
   /** Whether the index holds all that is asked of a row, once for each key: nothing is noted of rows. */
-  private val ofKeysOnly = spec.isDistinct && spec.keyErrors == KeyErrors.Raised &&
+  private val holdsKeysOnly = spec.isDistinct && spec.keyErrors == KeyErrors.Raised &&
     filter.isEmpty && stored.isEmpty && !keepUnmatchable
 
   def add(row: InternalRow): Unit =
-    if (ofKeysOnly) {
+    if (holdsKeysOnly) {
       val key = evaluateKeys(row)
       if (!hasNull(key)) index.add(key)
     } else addRow(row)
@@ -60,13 +63,29 @@ final class RelationBuilder(
           try evaluateKeys(row)
           catch { case NonFatal(_) => null }
       if (key == null) addTo(always, row)
-      else if (hasNull(key)) addUnmatchable(row)
+      else if (hasNull(key) || !addToIndex(row, key)) addUnmatchable(row)
       else {
-        index.add(key)
         if (indexed != null) indexed.addOne(rows)
         keep(row)
       }
     }
+
+  /** False if an equality key is null. */
+  private def addToIndex(row: InternalRow, key: UnsafeRow): Boolean =
+    if (ofKeys == null) {
+      index.add(key)
+      true
+    } else {
+      val equal = ofKeys.of(row)
+      if (equal != null && !ofKeys.add(equal, key)) buildSpecified()
+      equal != null
+    }
+
+  /** Many rows have the same keys, or too many wait: the index is the specified one. */
+  private def buildSpecified(): Unit = {
+    ofKeys.giveTo(index)
+    ofKeys = null
+  }
 
   private def hasNull(key: UnsafeRow): Boolean =
     !spec.takesNulls && key.numFields > 0 && key.anyNull
@@ -89,17 +108,21 @@ final class RelationBuilder(
 
   /** Called once. */
   def result(): ThetaRelation = {
-    val ordered = index.finish()
+    val found = Option(ofKeys).flatMap(_.result())
+    if (ofKeys != null && found.isEmpty) buildSpecified()
+    val ordered = found.getOrElse(index.finish())
     // What it has collected is let go of before columns are ordered.
     index = null
+    ofKeys = null
     val alwaysRows = always.result()
     new ThetaRelation(
-      if (ofKeysOnly) RowStore.ofNoColumns(ordered.order.length)
+      if (holdsKeysOnly) RowStore.ofNoColumns(ordered.order.length)
       else if (indexed == null) store.result(ordered.order)
       else store.result(positions(ordered.order) ++ alwaysRows ++ never.result()),
       ordered.index,
       ordered.order.length,
       alwaysRows.length,
+      isOfKeys = found.isDefined,
       System.nanoTime() - started
     )
   }

@@ -23,7 +23,8 @@ final case class ThetaBroadcastMode(
     keys: Seq[Expression],
     filter: Option[Expression],
     stored: Seq[Expression],
-    keepUnmatchable: Boolean
+    keepUnmatchable: Boolean,
+    equalKeys: Seq[Expression]
 )(@transient val condition: Option[Expression])
     extends BroadcastMode
     with Logging {
@@ -42,7 +43,12 @@ final case class ThetaBroadcastMode(
       }
     val columns = AttributeSet.fromAttributeSets(stored.map(_.references))
     val kept = if (columns.isEmpty) stored else output.filter(columns.contains)
-    copy(keys = keys.map(bind), filter = filter.map(bind), stored = kept.map(bind))(condition)
+    copy(
+      keys = keys.map(bind),
+      filter = filter.map(bind),
+      stored = kept.map(bind),
+      equalKeys = equalKeys.map(bind)
+    )(condition)
   }
 
   /** Whether rows whose key is there already, or is null, are of no use, and keys may be evaluated without a net. */
@@ -72,7 +78,7 @@ final case class ThetaBroadcastMode(
     }
 
   def relation(rows: Iterator[InternalRow]): ThetaRelation = {
-    val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable)
+    val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable, equalKeys)
     rows.foreach(builder.add)
     builder.result()
   }
@@ -85,7 +91,8 @@ final case class ThetaBroadcastMode(
     copy(
       keys = keys.map(_.canonicalized),
       filter = filter.map(_.canonicalized),
-      stored = stored.map(_.canonicalized)
+      stored = stored.map(_.canonicalized),
+      equalKeys = equalKeys.map(_.canonicalized)
     )(condition)
 }
 

@@ -13,12 +13,15 @@ import thetajoin.rowstore.RowStore
  *   [indexed, indexed + always)    candidates of every key: their own key could not be evaluated
  *   [indexed + always, rows)       candidates of none; kept where unmatched build rows are part of the result
  * }}}
+ *
+ * @param isOfKeys whether the index answers the join's equality keys alone, in place of the one that was specified: see [[IndexOfKeys]]
  */
 final class ThetaRelation(
     val store: RowStore,
     val index: JoinIndex,
     val indexed: Int,
     val always: Int,
+    val isOfKeys: Boolean,
     val buildNanos: Long
 ) extends BroadcastableRelation {
 

@@ -57,7 +57,8 @@ final class RowCursor(
   }
 }
 
-private[rowstore] final class RowPacker(fields: Int) {
+/** Packs copies of rows. */
+private[thetajoin] final class RowPacker(fields: Int) {
   private val pages = mutable.ArrayBuffer.empty[Array[Byte]]
   private val places = new mutable.ArrayBuilder.ofLong
   private val sizes = new mutable.ArrayBuilder.ofInt

@@ -31,9 +31,15 @@ class BroadcastMemorySuite extends AnyFunSuite with SharedSession {
     val Seq(join) = thetaJoins(query.queryExecution.sparkPlan): @unchecked
     val key = BoundReference(0, LongType, nullable = false)
     val mode =
-      ThetaBroadcastMode("endless", EndlessSpec(), Seq(key), None, Nil, keepUnmatchable = false)(
-        join.mode.condition
-      )
+      ThetaBroadcastMode(
+        "endless",
+        EndlessSpec(),
+        Seq(key),
+        None,
+        Nil,
+        keepUnmatchable = false,
+        Nil
+      )(join.mode.condition)
     val rows = spark.range(0, 5000, 1, 1).queryExecution.toRdd.map(_.copy()).collect()
     val failure = intercept[BroadcastMemoryException](mode.transform(rows))
     val heap = s"${Runtime.getRuntime.maxMemory >> 20} MB"

@@ -39,7 +39,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("a copy with other expressions keeps our fields, and equal plans have equal results") {
     val node = thetaJoins(executed(spark.sql(join))).head
     val again = thetaJoins(executed(spark.sql(join))).head
-    assert(node.productArity == 15 && node.productIterator.size == 15)
+    assert(node.productArity == 17 && node.productIterator.size == 17)
     val same = node.mapExpressions(identity)
     assert(same == node && same.getClass == node.getClass)
     assert(node.sameResult(again) && node.canonicalized == again.canonicalized)

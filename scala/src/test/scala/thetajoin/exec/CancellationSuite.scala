@@ -136,7 +136,8 @@ class CancellationSuite extends AnyFunSuite with SharedSession with Eventually {
       Nil,
       None,
       Nil,
-      keepUnmatchable = true
+      keepUnmatchable = true,
+      Nil
     )(None)
     val row = new UnsafeRow(0)
     var outcome: Try[Any] = null
