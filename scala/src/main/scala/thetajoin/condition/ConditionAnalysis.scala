@@ -22,9 +22,16 @@ object ConditionAnalysis {
   }
 
   /** The parts that an AND joins, in its order. */
-  private[thetajoin] def conjuncts(condition: Expression): Seq[Expression] = condition match {
-    case And(l, r) => conjuncts(l) ++ conjuncts(r)
-    case other => Seq(other)
+  private[thetajoin] def conjuncts(condition: Expression): Seq[Expression] = {
+    val found = Seq.newBuilder[Expression]
+    def add(e: Expression): Unit = e match {
+      case And(l, r) =>
+        add(l)
+        add(r)
+      case other => found += other
+    }
+    add(condition)
+    found.result()
   }
 
   private def conjunct(source: Expression, sides: Sides): Conjunct = source match {

@@ -1,17 +1,6 @@
 package thetajoin.accelerator.anyof
 
-import org.apache.spark.sql.catalyst.expressions.{
-  And,
-  CaseWhen,
-  Coalesce,
-  Expression,
-  If,
-  IsNull,
-  Literal,
-  Not,
-  Or
-}
-import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, If, Literal}
 
 import thetajoin.condition._
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
@@ -60,7 +49,8 @@ object AnyOfAccelerator extends Accelerator {
     Seq(classOf[AnyOfIndex], classOf[ArmIndex], classOf[Array[ArmIndex]])
 
   override def offer(request: JoinRequest): Either[Reason, Offer] = {
-    val ors = request.paired.map(_.source).map(e => e -> Arms.of(e)).filter(_._2.size > 1)
+    val ors =
+      request.paired.map(_.source).map(e => e -> Arms.of(e, MostArms)).filter(_._2.count > 1)
     val offers = ors.map { case (or, arms) => offer(or, arms, request) }
     offers.collect { case Right(offer) => offer }
       .sortBy(offer => (offer.exact.isEmpty, offer.cost.share))
@@ -69,12 +59,12 @@ object AnyOfAccelerator extends Accelerator {
 
   private def offer(
       or: Expression,
-      arms: Seq[Expression],
+      arms: Arms,
       request: JoinRequest
   ): Either[Reason, Offer] =
-    if (arms.size > MostArms) Left(TooManyArms(s"${arms.size} in ${or.sql}"))
+    if (arms.count > MostArms) Left(TooManyArms(s"${arms.count} in ${or.sql}"))
     else {
-      val served = arms.map(arm => arm -> this.arm(arm, request))
+      val served = arms.first.map(arm => arm -> this.arm(arm, request))
       served.collectFirst { case (arm, None) => arm } match {
         case Some(arm) => Left(ArmNotServed(arm.sql))
         // What each side says of itself leaves as many rows of a key as Spark's hash join looks at.
@@ -155,36 +145,4 @@ object AnyOfAccelerator extends Accelerator {
 
   /** Less than of a join that looks at all rows: a candidate of several arms is one. */
   private val MostShare = 0.9
-}
-
-/** The arms of an OR, and of what is one. */
-private[anyof] object Arms {
-
-  def of(e: Expression): Seq[Expression] = e match {
-    case Or(l, r) => of(l) ++ of(r)
-    case CaseWhen(branches, otherwise) if e.dataType == BooleanType =>
-      val values = branches.map(_._2) ++ otherwise
-      val earlier = branches.map(_._1).inits.toSeq.reverse
-      val conditions =
-        branches.map { case (condition, _) => Seq(condition) } ++ otherwise.map(_ => Nil)
-      values.zip(conditions).zip(earlier).flatMap { case ((value, condition), before) =>
-        val when = before.map(isNotTrue) ++ condition
-        of(value).map(arm => (when :+ arm).reduce(And(_, _)))
-      }.filterNot(isNever)
-    case If(condition, yes, no) if e.dataType == BooleanType =>
-      of(CaseWhen(Seq(condition -> yes), Some(no)))
-    case Coalesce(first +: others) if e.dataType == BooleanType =>
-      of(first) ++ (if (others.isEmpty) Nil
-                    else of(Coalesce(others)).map(And(IsNull(first), _))).filterNot(isNever)
-    case _ => Seq(e)
-  }
-
-  private def isNotTrue(condition: Expression): Expression =
-    Not(Coalesce(Seq(condition, Literal.FalseLiteral)))
-
-  private def isNever(arm: Expression): Boolean =
-    ConditionAnalysis.conjuncts(arm).exists {
-      case Literal(value, BooleanType) => value != true
-      case _ => false
-    }
 }

@@ -90,15 +90,22 @@ object IntervalAccelerator extends Accelerator {
       .orElse(if (keys == 0) None else exact.headOption.map(bound => between(Seq(bound), keys)))
   }
 
-  private def pair(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
-    val pairs = bounds.combinations(2).collect { case Seq(a, b) => (a, b) }.toSeq
-    def opposite(value: Bound => Expression) = pairs.find { case (a, b) =>
-      a.isOpposite(b) && value(a).semanticEquals(value(b))
-    }
-    opposite(_.build).map { case (a, b) => between(Seq(a, b), keys) }
-      .orElse(opposite(_.probe).orElse(pairs.headOption).map { case (a, b) =>
-        bothAtLeast(a, b, keys)
-      })
+  private def pair(bounds: Seq[Bound], keys: Int): Option[Indexed] =
+    opposite(bounds, _.build).map { case (a, b) => between(Seq(a, b), keys) }
+      .orElse {
+        val first = bounds.take(2) match {
+          case Seq(a, b) => Some((a, b))
+          case _ => None
+        }
+        opposite(bounds, _.probe).orElse(first).map { case (a, b) => bothAtLeast(a, b, keys) }
+      }
+
+  /** The first two bounds from opposite ends on the same value. */
+  private def opposite(bounds: Seq[Bound], value: Bound => Expression): Option[(Bound, Bound)] = {
+    val ofValue = bounds.groupBy(bound => (value(bound).canonicalized, bound.isLower))
+    bounds.iterator.flatMap { bound =>
+      ofValue.get((value(bound).canonicalized, !bound.isLower)).map(others => (bound, others.head))
+    }.nextOption()
   }
 
   private def between(bounds: Seq[Bound], keys: Int): Indexed = {
