@@ -137,19 +137,6 @@ private[patterns] final class Automaton private (
   }
 }
 
-/** Finds strings in texts. For one task. */
-private[patterns] abstract class Strings {
-
-  /** Starts on the bytes from one place until another. */
-  def start(text: Array[Byte], from: Int, until: Int): Unit
-
-  /** The next string by its number; -1 if there are no more. */
-  def next(): Int
-
-  /** What ends where the last string does need not be given: that was so when it was found before. */
-  def skip(): Unit
-}
-
 private[patterns] object Automaton {
 
   /** So many numbers a table has at most: what a core's own cache holds. */

@@ -28,19 +28,21 @@ private[patterns] sealed abstract class PatternForm extends Serializable {
 
 private[patterns] object PatternForm {
 
-  /** The pattern itself, somewhere in the text. */
-  case object Anywhere extends OfString(Place.Anywhere)
-  case object AtStart extends OfString(Place.Start)
-  case object AtEnd extends OfString(Place.End)
-
-  sealed abstract class OfString(place: Place) extends PatternForm {
+  /**
+   * The pattern itself, at this place of the text.
+   *
+   * @param isInLowerCase whether letters are compared as the collation `UTF8_LCASE` has them
+   */
+  final case class OfString(place: Place, isInLowerCase: Boolean) extends PatternForm {
     override def test: Option[PairTest] =
-      Some(StringTest(isAtStart = place == Place.Start, isAtEnd = place == Place.End))
-    override def reading: Reading = Reading.Bytes
+      if (isInLowerCase) None
+      else Some(StringTest(isAtStart = place == Place.Start, isAtEnd = place == Place.End))
+    override def reading: Reading = if (isInLowerCase) Reading.LowerCase else Reading.Bytes
     override def places: Set[Place] = Set(place)
     override def required(pattern: UTF8String): Required =
       if (pattern.numBytes == 0) Required.Nothing
-      else Required(place, Seq(pattern.getBytes), isAll = true)
+      else if (reading.tells(pattern)) Required(place, Seq(reading.of(pattern)), isAll = true)
+      else Required.Unknown
   }
 
   sealed abstract class OfCharacters extends PatternForm {

@@ -88,6 +88,10 @@ final class Patterns(
 private class PatternsProber(index: Patterns) extends Prober {
   private val finder = new Groups.Finder(index.groups)
   private val finders = index.newFinders()
+
+  /** For a text of which it isn't known what strings it has. */
+  private lazy val everywhere: Array[Strings] =
+    Array.tabulate(finders.length)(place => new EveryString(index.counts(place)))
   private val cells = index.cells
   private val tester =
     if (index.tested == null) null else new PairTester(index.tested, errorsPass = !index.isExact)
@@ -107,7 +111,8 @@ private class PatternsProber(index: Patterns) extends Prober {
   private var start = 0
   private var end = 0
 
-  /** Which strings are looked for. */
+  /** What finds the strings of each place, and which of these are looked for. */
+  private var ofText = finders
   private var place = 0
 
   /** Of the cell that is open: the next place in the postings, the first of a row that has to be tested, and the end. */
@@ -138,6 +143,7 @@ private class PatternsProber(index: Patterns) extends Prober {
 
   private def begin(base: AnyRef, offset: Long, size: Int): Unit = {
     val read = index.reading.of(base, offset, size)
+    ofText = if (tells(base, offset, size)) finders else everywhere
     base match {
       case array: Array[Byte] if read == null =>
         bytes = array
@@ -156,11 +162,14 @@ private class PatternsProber(index: Patterns) extends Prober {
     nextPlace()
   }
 
+  private def tells(base: AnyRef, offset: Long, size: Int): Boolean =
+    !index.reading.isInLowerCase || index.reading.tells(UTF8String.fromAddress(base, offset, size))
+
   /** Goes on to the next one that has strings. */
   private def nextPlace(): Unit = {
     place += 1
-    while (place < finders.length && finders(place) == null) place += 1
-    if (place < finders.length) finders(place).start(bytes, start, end)
+    while (place < ofText.length && ofText(place) == null) place += 1
+    if (place < ofText.length) ofText(place).start(bytes, start, end)
   }
 
   final override def next(): Boolean = {
@@ -173,15 +182,15 @@ private class PatternsProber(index: Patterns) extends Prober {
   /** Opens the cell of the next string that the text has and that is new; false if there are no more. */
   private def openNext(): Boolean = {
     var isOpen = false
-    while (!isOpen && place <= finders.length)
-      if (place == finders.length) {
+    while (!isOpen && place <= ofText.length)
+      if (place == ofText.length) {
         place += 1
         isOpen = index.counts(Place.Nowhere) > 0 && open(firsts(Place.Nowhere))
       } else {
-        val string = finders(place).next()
+        val string = ofText(place).next()
         if (string < 0) nextPlace()
         else if (place > 0 || found.add(string)) isOpen = open(firsts(place) + string)
-        else finders(place).skip()
+        else ofText(place).skip()
       }
     isOpen
   }

@@ -43,9 +43,7 @@ object PatternsAccelerator extends Accelerator {
       classOf[Reading],
       classOf[Texts],
       classOf[Trigrams],
-      PatternForm.Anywhere.getClass,
-      PatternForm.AtStart.getClass,
-      PatternForm.AtEnd.getClass,
+      classOf[PatternForm.OfString],
       classOf[PatternForm.OfLike],
       classOf[PatternForm.OfRegex],
       Place.Anywhere.getClass,
@@ -80,8 +78,7 @@ object PatternsAccelerator extends Accelerator {
     val ofKeys = if (areSafe) equal.sources else Nil
     val isExact = areSafe && c.isDecided &&
       (c.form.test.forall(_.cannotFail) || !request.isGuarded(c.source, ofKeys))
-    val (pattern, text) = c.keys
-    val (build, probe) = if (buildsTexts) (text, pattern) else (pattern, text)
+    val (build, probe) = if (buildsTexts) (c.text, c.pattern) else (c.pattern, c.text)
     val keys = equal.build.size
     Offer(
       served = equal.sources :+ c.source,

@@ -2,6 +2,7 @@ package thetajoin.accelerator.patterns
 
 import java.nio.charset.StandardCharsets.UTF_8
 
+import org.apache.spark.sql.catalyst.util.CollationFactory
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -10,12 +11,34 @@ import org.apache.spark.unsafe.types.UTF8String
  *
  * @param areCharacters whether bytes that are no characters are replaced
  * @param isFolded whether letters are compared regardless of their case, as by [[Folding]]
+ * @param isInLowerCase the same, as by the collation `UTF8_LCASE`
  */
-private[patterns] final case class Reading(areCharacters: Boolean, isFolded: Boolean) {
+private[patterns] final case class Reading(
+    areCharacters: Boolean,
+    isFolded: Boolean = false,
+    isInLowerCase: Boolean = false
+) {
 
-  /** The bytes that are read of a text, which lies at an offset of an object as for `Platform`; null if these are its own. */
+  /**
+   * Whether the bytes that are read of a text tell which strings it has. In lower case they don't where bytes are no characters: Spark compares those by
+   * numbers that characters may have as well.
+   */
+  def tells(text: UTF8String): Boolean = !isInLowerCase || text.isValid
+
+  /** The bytes that are read of a text. */
+  def of(text: UTF8String): Array[Byte] = {
+    val read = of(text.getBaseObject, text.getBaseOffset, text.numBytes)
+    if (read == null) text.getBytes else read
+  }
+
+  /** The same of a text that lies at an offset of an object as for `Platform`; null if these are its own. */
   def of(base: AnyRef, offset: Long, size: Int): Array[Byte] =
     if (isFolded) Folding.of(UTF8String.fromAddress(base, offset, size).getBytes)
+    else if (isInLowerCase)
+      CollationFactory.getCollationKeyBytes(
+        UTF8String.fromAddress(base, offset, size),
+        CollationFactory.UTF8_LCASE_COLLATION_ID
+      )
     else if (!areCharacters || isAscii(base, offset, size)) null
     else {
       val text = UTF8String.fromAddress(base, offset, size)
@@ -38,8 +61,9 @@ private[patterns] final case class Reading(areCharacters: Boolean, isFolded: Boo
 }
 
 private[patterns] object Reading {
-  val Bytes: Reading = Reading(areCharacters = false, isFolded = false)
-  val Characters: Reading = Reading(areCharacters = true, isFolded = false)
+  val Bytes: Reading = Reading(areCharacters = false)
+  val LowerCase: Reading = Reading(areCharacters = false, isInLowerCase = true)
+  val Characters: Reading = Reading(areCharacters = true)
   val Folded: Reading = Reading(areCharacters = true, isFolded = true)
 }
 

@@ -27,11 +27,6 @@ private[patterns] final case class TextCondition(
       ReasonCode.KeyCollation(s"${t.sql} in ${source.sql}")
   }
 
-  /** The pattern and the text as they are looked for: by the letters that Spark compares, unless the form folds letters by itself. */
-  def keys: (Expression, Expression) =
-    if (isLowerCase && form.reading == Reading.Bytes) (CollationKey(pattern), CollationKey(text))
-    else (pattern, text)
-
   /** Whether the form decides. What is equal in lower case has equal bytes, but a match may not begin or end within a character. */
   def isDecided: Boolean = isExact && !isLowerCase
 
@@ -46,17 +41,26 @@ private[patterns] object TextCondition {
       Some(TextCondition(source, text, pattern, OfLike(escape, isInLowerCase(text.dataType))))
     case RLike(text, pattern) =>
       Some(TextCondition(source, text, pattern, OfRegex(isInLowerCase(text.dataType))))
-    case Contains(text, string) => Some(TextCondition(source, text, string, Anywhere))
-    case StartsWith(text, string) => Some(TextCondition(source, text, string, AtStart))
-    case EndsWith(text, string) => Some(TextCondition(source, text, string, AtEnd))
+    case Contains(text, string) => Some(ofString(source, text, string, Place.Anywhere))
+    case StartsWith(text, string) => Some(ofString(source, text, string, Place.Start))
+    case EndsWith(text, string) => Some(ofString(source, text, string, Place.End))
     case EqualTo(Prefix(text, string), other) if string.semanticEquals(other) =>
-      Some(TextCondition(source, text, string, AtStart, isExact = false))
+      Some(ofString(source, text, string, Place.Start, isExact = false))
     case EqualTo(other, Prefix(text, string)) if string.semanticEquals(other) =>
-      Some(TextCondition(source, text, string, AtStart, isExact = false))
+      Some(ofString(source, text, string, Place.Start, isExact = false))
     case Found(text, string) =>
-      Some(TextCondition(source, text, string, Anywhere, isExact = false))
+      Some(ofString(source, text, string, Place.Anywhere, isExact = false))
     case _ => None
   }
+
+  private def ofString(
+      source: Expression,
+      text: Expression,
+      string: Expression,
+      place: Place,
+      isExact: Boolean = true
+  ): TextCondition =
+    TextCondition(source, text, string, OfString(place, isInLowerCase(text.dataType)), isExact)
 
   private def isInLowerCase(t: DataType): Boolean =
     isOf(t, CollationFactory.UTF8_LCASE_COLLATION_ID)

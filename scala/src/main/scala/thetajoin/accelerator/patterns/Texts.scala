@@ -11,6 +11,7 @@ import thetajoin.kit.{IntsBuilder, PairTester, PairValues, Stamps}
  * @param texts by position, those of each group in the order of their bytes
  * @param backwards positions, those of each group by texts from their ends; null if no string is needed there
  * @param trigrams null if no string is needed anywhere, or the texts are too many
+ * @param unread positions, in ascending order, of texts that may have any string
  * @param tested the texts again, with their test; null if there is none
  * @param isExact whether an error in a pattern is raised
  * @param asksFirst whether one candidate of a pattern is enough
@@ -21,12 +22,13 @@ final class Texts(
     private[patterns] val texts: Array[Array[Byte]],
     private[patterns] val backwards: Array[Int],
     private[patterns] val trigrams: Trigrams,
+    private[patterns] val unread: Array[Int],
     private[patterns] val tested: PairValues,
     private[patterns] val form: PatternForm,
     private[patterns] val isExact: Boolean,
     private[patterns] val asksFirst: Boolean
 ) extends JoinIndex {
-  override val bytes: Long = groups.bytes + 4L * starts.length +
+  override val bytes: Long = groups.bytes + 4L * (starts.length + unread.length) +
     texts.foldLeft(0L)((sum, text) => sum + 24L + text.length) +
     (if (backwards == null) 0L else 4L * backwards.length) +
     (if (trigrams == null) 0L else trigrams.bytes)
@@ -47,7 +49,7 @@ private final class TextsProber(index: Texts) extends Prober {
 
   private var required = Required.Nothing
 
-  /** Strings that are still to be looked up; none counts as one. */
+  /** Strings that are still to be looked up; none counts as one. Texts that may have any of them come first. */
   private var remaining = 0
 
   /** Whether a row may be found by several strings. */
@@ -78,8 +80,8 @@ private final class TextsProber(index: Texts) extends Prober {
       start = index.starts(group)
       end = index.starts(group + 1)
       if (isTesting) tester.start(pattern.getBytes)
-      remaining = math.max(required.anyOf.size, 1)
-      mayRepeat = required.anyOf.size > 1
+      remaining = lookUps + (if (index.unread.isEmpty) 0 else 1)
+      mayRepeat = remaining > 1
       if (mayRepeat) taken.restart()
     }
   }
@@ -97,6 +99,8 @@ private final class TextsProber(index: Texts) extends Prober {
     runUntil > 0
   }
 
+  private def lookUps: Int = math.max(required.anyOf.size, 1)
+
   private def hasRow: Boolean = {
     while (at >= last && lookUpNext()) {}
     at < last
@@ -109,7 +113,8 @@ private final class TextsProber(index: Texts) extends Prober {
     val isOpen = remaining > 0
     if (isOpen) {
       remaining -= 1
-      if (required.anyOf.isEmpty) all(!required.isAll)
+      if (remaining == lookUps) within(index.unread, 0, index.unread.length)
+      else if (required.anyOf.isEmpty) all(!required.isAll)
       else {
         val string = required.anyOf(remaining)
         required.place.number match {
@@ -134,10 +139,13 @@ private final class TextsProber(index: Texts) extends Prober {
   /** The rows whose texts have the rarest three bytes of a string. */
   private def withTrigram(string: Array[Byte]): Unit = {
     val rarest = index.trigrams.rarest(string)
-    val rows = index.trigrams.postings
     val (from, until) = (index.trigrams.starts(rarest), index.trigrams.starts(rarest + 1))
-    open(rows, firstAtLeast(rows, start, from, until), firstAtLeast(rows, end, from, until), true)
+    within(index.trigrams.postings, from, until)
   }
+
+  /** Those of the group among the rows of a list, from one place until another, which are in ascending order. */
+  private def within(rows: Array[Int], from: Int, until: Int): Unit =
+    open(rows, firstAtLeast(rows, start, from, until), firstAtLeast(rows, end, from, until), true)
 
   private def firstAtLeast(rows: Array[Int], position: Int, from: Int, until: Int): Int = {
     val found = java.util.Arrays.binarySearch(rows, from, until, position)
@@ -154,90 +162,4 @@ private final class TextsProber(index: Texts) extends Prober {
 
 private object TextsProber {
   private final val ListSize = 64
-}
-
-/**
- * The rows whose texts have three bytes in a row, whatever these are. Those whose hashes are equal count as the same.
- *
- * @param starts by hash, the first place in `postings`; one more at the end
- * @param postings positions in ascending order
- */
-private[patterns] final class Trigrams(
-    private[patterns] val starts: Array[Int],
-    private[patterns] val postings: Array[Int]
-) extends Serializable {
-  private val shift = Trigrams.shift(starts.length - 1)
-
-  def bytes: Long = 4L * (starts.length + postings.length)
-
-  /** The hash of those three bytes of a string that the fewest texts have. */
-  def rarest(string: Array[Byte]): Int = {
-    var rarest = -1
-    var i = 0
-    while (i + Trigrams.Size <= string.length) {
-      val hash = Trigrams.hash(string, i, shift)
-      if (rarest < 0 || count(hash) < count(rarest)) rarest = hash
-      i += 1
-    }
-    rarest
-  }
-
-  private def count(hash: Int): Int = starts(hash + 1) - starts(hash)
-}
-
-private[patterns] object Trigrams {
-  final val Size = 3
-
-  /** Of texts by position; null if they are too long for an array. */
-  def of(texts: Array[Array[Byte]]): Trigrams = {
-    val length = texts.foldLeft(0L)(_ + _.length)
-    if (length > Int.MaxValue - 16L) null
-    else {
-      val hashes = Integer.highestOneBit(math.min(math.max(length, FewestHashes), MostHashes).toInt)
-      val starts = new Array[Int](hashes + 1)
-      each(texts, hashes)((_, hash) => starts(hash + 1) += 1)
-      for (hash <- 0 until hashes) starts(hash + 1) += starts(hash)
-      val next = starts.clone()
-      val postings = new Array[Int](starts(hashes))
-      each(texts, hashes) { (row, hash) =>
-        postings(next(hash)) = row
-        next(hash) += 1
-      }
-      new Trigrams(starts, postings)
-    }
-  }
-
-  /** Once for each row and hash. */
-  private def each(texts: Array[Array[Byte]], hashes: Int)(use: (Int, Int) => Unit): Unit = {
-    val lastRow = new Array[Int](hashes)
-    java.util.Arrays.fill(lastRow, -1)
-    val shift = this.shift(hashes)
-    var row = 0
-    while (row < texts.length) {
-      val text = texts(row)
-      var i = 0
-      while (i + Size <= text.length) {
-        val hash = this.hash(text, i, shift)
-        if (lastRow(hash) != row) {
-          lastRow(hash) = row
-          use(row, hash)
-        }
-        i += 1
-      }
-      row += 1
-    }
-  }
-
-  private def shift(hashes: Int): Int = Integer.numberOfLeadingZeros(hashes) + 1
-
-  private def hash(text: Array[Byte], i: Int, shift: Int): Int = {
-    val bytes = (text(i) & 0xff) << 16 | (text(i + 1) & 0xff) << 8 | (text(i + 2) & 0xff)
-    (bytes * Golden) >>> shift
-  }
-
-  /** The bits of the golden ratio, which spread neighbours (Knuth, volume 3, 6.4). */
-  private final val Golden = 0x9e3779b1
-
-  private final val FewestHashes = 1L << 8
-  private final val MostHashes = 1L << 22
 }

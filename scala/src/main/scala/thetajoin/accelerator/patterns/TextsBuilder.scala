@@ -1,5 +1,7 @@
 package thetajoin.accelerator.patterns
 
+import java.util.BitSet
+
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -13,13 +15,17 @@ import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataType])
     extends IndexBuilder {
   private val keys = new KeyedNumbers(types, values = 0)
+  private val reading = spec.form.reading
   private val texts = mutable.ArrayBuffer.empty[Array[Byte]]
+
+  /** The rows of texts that don't tell which strings they have. */
+  private val unread = new BitSet
 
   override def add(row: InternalRow): Unit = {
     keys.add(row)
     val text = row.getUTF8String(row.numFields - 1)
-    val read = spec.form.reading.of(text.getBaseObject, text.getBaseOffset, text.numBytes)
-    texts += (if (read == null) text.getBytes else read)
+    if (!reading.tells(text)) unread.set(texts.length)
+    texts += reading.of(text)
   }
 
   override def finish(): OrderedIndex = {
@@ -33,6 +39,7 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
       ordered,
       if (places.contains(Place.End)) backwards(ordered, starts) else null,
       if (places.contains(Place.Anywhere)) Trigrams.of(ordered) else null,
+      Array.range(0, order.length).filter(position => unread.get(order(position))),
       spec.form.test.map(new PairValues(_, isLeft = true, ordered)).orNull,
       spec.form,
       spec.isExact,

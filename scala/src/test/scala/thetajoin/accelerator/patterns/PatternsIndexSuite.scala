@@ -24,9 +24,9 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private type Form = (PatternForm, (Expression, Expression) => Expression)
 
   private val strings: Seq[Form] = Seq(
-    (PatternForm.Anywhere, Contains(_, _)),
-    (PatternForm.AtStart, StartsWith(_, _)),
-    (PatternForm.AtEnd, EndsWith(_, _))
+    (PatternForm.OfString(Place.Anywhere, isInLowerCase = false), Contains(_, _)),
+    (PatternForm.OfString(Place.Start, isInLowerCase = false), StartsWith(_, _)),
+    (PatternForm.OfString(Place.End, isInLowerCase = false), EndsWith(_, _))
   )
   private val like: Form = (PatternForm.OfLike('|', isFolded = false), Like(_, _, '|'))
   private val regex: Form = (PatternForm.OfRegex(isFolded = false), RLike(_, _))
