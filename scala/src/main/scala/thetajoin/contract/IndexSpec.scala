@@ -2,6 +2,7 @@ package thetajoin.contract
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.thetabridge.Cancellation
 import org.apache.spark.sql.types.DataType
 
 /** Makes index builders. Implemented by case classes over constants, since equal specs share one broadcast. */
@@ -67,8 +68,14 @@ abstract class SeenKeys {
 /**
  * Takes the keys of build rows in arrival order. Rows with a key that failed never come here, and those with a
  * null key only if the spec [[IndexSpec.takesNulls takes nulls]].
+ *
+ * Whoever adds rows asks whether the query has been cancelled. A loop of [[finish]] that takes seconds for many rows has to tell their number to
+ * [[cancellation]].
  */
 abstract class IndexBuilder {
+
+  /** Of the task or thread that builds. */
+  protected final val cancellation: Cancellation = new Cancellation
 
   /** `keys` is reused by the caller: copy what is kept. */
   def add(keys: InternalRow): Unit

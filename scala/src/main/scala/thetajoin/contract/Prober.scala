@@ -1,12 +1,20 @@
 package thetajoin.contract
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 /**
  * Gives the candidates of one probe key at a time as runs `[from, until)` of positions, each position at most
  * once. Not thread-safe.
+ *
+ * After some thousand candidates the driver asks whether the task has been killed. A loop that may look at many build rows between two candidates
+ * has to tell their number to [[cancellation]], which asks as often.
  */
 abstract class Prober {
+
+  /** Of the task for which the prober is made. Parts of the prober are given it too. */
+  protected final val cancellation: Cancellation = new Cancellation
+
   protected var runFrom: Int = 0
   protected var runUntil: Int = 0
 

@@ -52,7 +52,6 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private var runFrom = 0
   private var runUntil = 0
   private val cancellation = new Cancellation
-  private var uncheckedPairs = 0
   private var endOfLong = 0
   private var afterLong = Done
 
@@ -153,7 +152,10 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
       if (prober.next()) {
         if (lists) list = prober.positions
         run(prober.from, prober.until)
-      } else lastRun(indexed)
+      } else {
+        cancellation.count(1)
+        lastRun(indexed)
+      }
     case Done => false
     case Always => lastRun(indexed)
     case Everything => lastRun(0)
@@ -208,11 +210,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
       afterLong = state
       state = Long
     }
-    uncheckedPairs += runUntil - from
-    if (uncheckedPairs >= PairsPerCheck) {
-      uncheckedPairs = 0
-      cancellation.check()
-    }
+    cancellation.count(runUntil - from)
     from < until
   }
 }
@@ -235,9 +233,6 @@ private[driver] object Candidates {
   final val LeastGroup = TailGroup
 
   private final val PartRows = 1024
-
-  /** Candidates after which to ask whether the task has been killed. */
-  private final val PairsPerCheck = 8192
 
   /** So many take less than a second, however slow the residual is. */
   private final val MostOfRun = 16384

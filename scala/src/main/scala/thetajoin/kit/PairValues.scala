@@ -4,6 +4,8 @@ import java.lang.ref.SoftReference
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+
 import thetajoin.condition.PairTest
 
 /**
@@ -40,9 +42,16 @@ final class PairValues(
 /**
  * Tests probe values one by one against build values. For one task.
  *
+ * @param cancellation counts the tests, which take the longer the larger their values are
  * @param errorsPass whether a build value passes whose test fails, as it is tested again
  */
-final class PairTester(build: PairValues, errorsPass: Boolean = false) {
+final class PairTester(
+    build: PairValues,
+    cancellation: Cancellation,
+    errorsPass: Boolean = false
+) {
+  import PairTester._
+
   private val test = build.test
   private var probe: Array[Byte] = _
 
@@ -58,13 +67,17 @@ final class PairTester(build: PairValues, errorsPass: Boolean = false) {
   }
 
   /** An error waits until the probe row has no other candidate: one may be enough. */
-  def holds(position: Int): Boolean =
+  def holds(position: Int): Boolean = {
+    val steps =
+      Steps + probe.length / BytesOfStep + build.values(position).length / BytesOfStep
+    cancellation.count(steps)
     try tested(position)
     catch {
       case e @ (NonFatal(_) | _: StackOverflowError) =>
         if (failed == null && !errorsPass) failed = e
         errorsPass
     }
+  }
 
   /** Raises the first error of the tests of this probe value, if there was one. */
   def raiseDeferred(): Unit = if (failed != null) throw failed
@@ -87,4 +100,11 @@ final class PairTester(build: PairValues, errorsPass: Boolean = false) {
     }
     if (build.isLeft) test.holds(other, preparedProbe) else test.holds(preparedProbe, other)
   }
+}
+
+private object PairTester {
+
+  /** Of a test of small values. */
+  private final val Steps = 32
+  private final val BytesOfStep = 16
 }

@@ -1,87 +1,17 @@
 package thetajoin.exec
 
-import java.nio.file.Files
-import java.util.concurrent.atomic.AtomicInteger
-
 import scala.util.Try
 
-import org.apache.spark.scheduler._
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import org.scalatest.concurrent.Eventually
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.time.{Millis, Seconds, Span}
 
-import thetajoin.SharedSession
 import thetajoin.accelerator.nestedloop.AllRowsSpec
 import thetajoin.relation.ThetaBroadcastMode
 
 /** A cancelled query gives its cores back within some seconds, however many pairs it looks at before it gives a row. */
-class CancellationSuite extends AnyFunSuite with SharedSession with Eventually {
-  implicit override val patienceConfig: PatienceConfig =
-    PatienceConfig(Span(60, Seconds), Span(20, Millis))
-
-  private val running = new AtomicInteger
-  @volatile private var lastStart = 0L
-
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.parquet.columnarReaderBatchSize" -> "100000")
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    spark.sparkContext.addSparkListener(new SparkListener {
-      override def onTaskStart(start: SparkListenerTaskStart): Unit = {
-        lastStart = System.nanoTime()
-        running.incrementAndGet()
-        ()
-      }
-      override def onTaskEnd(end: SparkListenerTaskEnd): Unit = {
-        running.decrementAndGet()
-        ()
-      }
-    })
-    // Spark itself asks ahead of each batch of a file, of which one of these holds all rows.
-    val folder = Files.createTempDirectory("thetajoin").toString
-    for ((side, rows) <- Seq("a" -> 60000, "b" -> 2000000)) {
-      spark.range(0, rows, 1, 2)
-        .selectExpr("id", "id * 7 AS v", "id - id AS k", "id - 2000000 AS lo", "id + 2000000 AS hi")
-        .write.parquet(s"$folder/$side")
-      spark.read.parquet(s"$folder/$side").createOrReplaceTempView(side)
-    }
-  }
-
-  /** Starts a query, cancels it once it is at work, and asserts that no task is left soon. */
-  private def assertFreed(query: DataFrame, node: String): Unit = {
-    val context = spark.sparkContext
-    val group = "cancelled"
-    var outcome: Try[Unit] = null
-    val thread = new Thread(() => {
-      context.setJobGroup(group, group)
-      outcome = Try(query.queryExecution.toRdd.foreach(_ => ()))
-    })
-    thread.start()
-    // Tasks of the stages ahead of the one that takes long end sooner.
-    eventually {
-      assert(running.get > 0 && System.nanoTime() - lastStart > 700000000L)
-      assert(nodes(query)(node), query.queryExecution.executedPlan)
-    }
-    assert(thread.isAlive, s"it has ended: $outcome")
-    context.cancelJobGroup(group)
-    val patience = PatienceConfig(Span(5, Seconds), Span(20, Millis))
-    eventually(assert(running.get == 0, query.queryExecution.executedPlan))(
-      patience,
-      implicitly,
-      implicitly
-    )
-    thread.join(10000)
-    assert(outcome.isFailure)
-  }
-
-  private def nodes(query: DataFrame): Set[String] =
-    collect(query.queryExecution.executedPlan) { case node => node.nodeName }.toSet
-
+class CancellationSuite extends AnyFunSuite with CancelledQueries {
   private val never = "(a.id * b.id) % 1000003 = -1"
 
   private val queries = Seq(

@@ -159,6 +159,7 @@ private final class AnyOfProber(indexes: Array[ArmIndex], rows: Int) extends Pro
   /** A part of the run: an existence test may need no more. */
   private def collect(): Unit = {
     val until = math.min(end, place + AnyOfProber.MostRows)
+    cancellation.count(until - place)
     while (place < until) {
       val row = arm.rowAt(place)
       if (seen.add(row)) found.add(row)

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.boxes
 
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+
 import thetajoin.kit.keys.Grouping
 
 /**
@@ -12,11 +14,13 @@ import thetajoin.kit.keys.Grouping
  * probe row that asks for the upper half does not meet the lower one, but the other way round it meets both.
  *
  * @param columns the numbers of so many rows, a column for each bound
+ * @param cancellation counts rows as often as they are split
  */
 private[boxes] final class BoxLayout(
     columns: Array[Array[Long]],
     rows: Int,
-    extents: Seq[Extent]
+    extents: Seq[Extent],
+    cancellation: Cancellation
 ) {
   import BoxLayout._
 
@@ -58,6 +62,7 @@ private[boxes] final class BoxLayout(
 
   private def split(from: Int, until: Int): Unit =
     if (until - from > BoundTree.Size) {
+      cancellation.count(until - from)
       val bySample = dimension(from, until)
       val best = if (bySample >= 0) bySample else centers.indexWhere(differ(_, from, until))
       if (best >= 0) {

@@ -64,7 +64,7 @@ private final class BoxesBuilder(spec: BoxesSpec, types: Seq[DataType]) extends 
     val groups =
       if (types.isEmpty) grouped.copy(starts = Array(0, grouped.order.length)) else grouped
     val columns = Array.tabulate(spec.numbers)(rows.column(_).array)
-    new BoxLayout(columns, groups.order.length, spec.extents).arrange(groups)
+    new BoxLayout(columns, groups.order.length, spec.extents, cancellation).arrange(groups)
     val tree = BoundTree(columns, groups.order, spec.extents)
     val tested =
       spec.tested.map(t => new PairValues(t.test, t.isLeft, groups.order.map(values(_))))
@@ -130,7 +130,8 @@ private[boxes] abstract class TreeProber(index: Boxes)
 
   private val isStrict = index.isStrict
   private val starts = index.starts
-  private val tester = if (index.tested == null) null else new PairTester(index.tested)
+  private val tester =
+    if (index.tested == null) null else new PairTester(index.tested, cancellation)
   private val least = Array.fill(index.tree.width)(Long.MinValue)
   private val rounded = new Array[Int](index.tree.width)
   private var start = 0
@@ -172,8 +173,10 @@ private[boxes] abstract class TreeProber(index: Boxes)
   protected def walk(level: Int, first: Int, last: Int, numbers: Array[Long], at: Int): Unit
 
   /** The entries of a block whose rows may be candidates, as bits. */
-  protected final def passing(level: Int, block: Int): Int =
+  protected final def passing(level: Int, block: Int): Int = {
+    cancellation.count(Size)
     tree.passing(level, block, rounded) & inside(level, block)
+  }
 
   /** The entries of a block that the segment reaches into. */
   private def inside(level: Int, block: Int): Int = {

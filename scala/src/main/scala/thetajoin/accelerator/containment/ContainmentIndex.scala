@@ -137,6 +137,7 @@ final class AnyToken(finder: TokenFinder, postings: Postings) extends JoinIndex 
 
     private def collect(token: Int): Unit = {
       collected.clear()
+      cancellation.count(postings.count(token))
       var i = postings.starts(token)
       while (i < postings.starts(token + 1)) {
         if (seen.add(postings.rows(i))) collected.add(postings.rows(i))
@@ -171,6 +172,7 @@ final class ManyTokens(finder: TokenFinder, postings: Postings, least: Int) exte
     }
 
     private def count(token: Int): Unit = {
+      cancellation.count(postings.count(token))
       var i = postings.starts(token)
       while (i < postings.starts(token + 1)) {
         val row = postings.rows(i)
@@ -200,6 +202,7 @@ final class AllOfProbe(finder: TokenFinder, postings: Postings, sets: TokenSets)
           collected.clear()
           var i = postings.starts(rarest)
           while (i < postings.starts(rarest + 1)) {
+            cancellation.count(reader.size)
             if (hasAll(postings.rows(i))) collected.add(postings.rows(i))
             i += 1
           }
@@ -265,6 +268,7 @@ final class AllOfBuild(finder: TokenFinder, rarest: Postings, sets: TokenSets) e
       collected.clear()
       var i = rarest.starts(token)
       while (i < rarest.starts(token + 1)) {
+        cancellation.count(1)
         if (isCovered(rarest.rows(i))) collected.add(rarest.rows(i))
         i += 1
       }

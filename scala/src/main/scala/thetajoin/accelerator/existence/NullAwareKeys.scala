@@ -203,6 +203,8 @@ private final class NullAwareProber(index: NullAwareIndex) extends Prober {
     key = row.asInstanceOf[UnsafeRow]
     val mask = index.mask(key)
     if (table == null || mask != tableMask) {
+      // It may be a new one, which all keys are put into.
+      cancellation.count(index.keys.rows)
       table = index.table(mask)
       tableMask = mask
     }
@@ -214,6 +216,7 @@ private final class NullAwareProber(index: NullAwareIndex) extends Prober {
     while (group < 0 && nextMask < index.masks.length) {
       group = table.first(key, index.masks(nextMask), cursor)
       nextMask += 1
+      cancellation.count(1)
     }
     if (group < 0) false
     else {

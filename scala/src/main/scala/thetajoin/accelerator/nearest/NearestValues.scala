@@ -52,7 +52,10 @@ private final class NearestValuesBuilder(
 
   override def finish(): OrderedIndex = {
     val ordering = spec.ordering(valueType)
-    val byValue = values.indices.toArray.sortWith((a, b) => ordering.lt(values(a), values(b)))
+    val byValue = values.indices.toArray.sortWith { (a, b) =>
+      cancellation.count(1)
+      ordering.lt(values(a), values(b))
+    }
     val grouped = grouping.grouped()
     val sorted =
       if (keyTypes.isEmpty) Grouping(Array(0, values.size), byValue) else grouped.sortedBy(byValue)

@@ -2,6 +2,8 @@ package thetajoin.accelerator.patterns
 
 import java.util.Arrays
 
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+
 /**
  * Some strings of bytes as a tree of their beginnings: a state for each, numbered level by level, so that those one byte longer than a state are
  * neighbours. With the links from each state to the longest other one that it ends with it is an Aho-Corasick automaton, which finds all strings in
@@ -145,9 +147,12 @@ private[patterns] object Automaton {
   private def flagged(state: Int): Int = ~state
   private def unflagged(state: Int): Int = state ^ (state >> 31)
 
-  /** @param sorted strings that are not empty, different from each other, in the order of their bytes without sign */
-  def apply(sorted: Array[Array[Byte]]): Automaton = {
-    val tree = new Tree(sorted)
+  /**
+   * @param sorted strings that are not empty, different from each other, in the order of their bytes without sign
+   * @param cancellation counts the states
+   */
+  def apply(sorted: Array[Array[Byte]], cancellation: Cancellation): Automaton = {
+    val tree = new Tree(sorted, cancellation)
     val states = tree.size
     val columns = columnsOf(tree.labels)
     val width = 1 + columns.max
@@ -167,6 +172,7 @@ private[patterns] object Automaton {
     // What is needed of shorter states is known when their turn comes.
     var s = 0
     while (s < states) {
+      cancellation.count(1)
       val parent = tree.parents(s)
       if (parent > 0) shorter(s) = unflagged(automaton.next(shorter(parent), tree.labels(s)))
       ending(s) = if (tree.strings(shorter(s)) >= 0) shorter(s) else ending(shorter(s))
@@ -210,7 +216,7 @@ private[patterns] object Automaton {
   }
 
   /** The states of sorted strings, without links to shorter ones. */
-  private final class Tree(sorted: Array[Array[Byte]]) {
+  private final class Tree(sorted: Array[Array[Byte]], cancellation: Cancellation) {
     private val most = 1 + sorted.foldLeft(0L)((sum, string) => sum + string.length)
     private var count = 1
 
@@ -236,6 +242,7 @@ private[patterns] object Automaton {
         }
         split(state, depth)
         state += 1
+        cancellation.count(1)
       }
       resize(count)
       children = Arrays.copyOf(children, count + 1)

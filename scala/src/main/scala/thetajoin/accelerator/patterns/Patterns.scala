@@ -94,7 +94,8 @@ private class PatternsProber(index: Patterns) extends Prober {
     Array.tabulate(finders.length)(place => new EveryString(index.counts(place)))
   private val cells = index.cells
   private val tester =
-    if (index.tested == null) null else new PairTester(index.tested, errorsPass = !index.isExact)
+    if (index.tested == null) null
+    else new PairTester(index.tested, cancellation, errorsPass = !index.isExact)
 
   /** Of each place the number of its first string, and at last the number of no string. */
   private val firsts = index.counts.scanLeft(0)(_ + _)
@@ -188,6 +189,7 @@ private class PatternsProber(index: Patterns) extends Prober {
         isOpen = index.counts(Place.Nowhere) > 0 && open(firsts(Place.Nowhere))
       } else {
         val string = ofText(place).next()
+        cancellation.count(1)
         if (string < 0) nextPlace()
         else if (place > 0 || found.add(string)) isOpen = open(firsts(place) + string)
         else ofText(place).skip()
@@ -220,6 +222,7 @@ private class PatternsProber(index: Patterns) extends Prober {
         if ((index.areOneEach || taken.add(row)) && (cellAt < cellTested || passes(row)))
           collected.add(row)
         cellAt += 1
+        cancellation.count(1)
       }
       list = collected.array
       runFrom = 0

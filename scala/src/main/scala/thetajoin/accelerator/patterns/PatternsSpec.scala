@@ -5,6 +5,7 @@ import java.util.{Arrays, Comparator}
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.thetabridge.Cancellation
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
@@ -63,7 +64,7 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
     val groups = grouped.groupOf
     val sorted = needs.toArray
     if (types.nonEmpty) testSmallGroups(sorted, groups, grouped.starts)
-    val order = new NeedOrder(groups)
+    val order = new NeedOrder(groups, cancellation)
     Arrays.sort(sorted, order)
     val states = math.max(LeastStates, BytesOfRows * (bytes + 32L * patterns.length) / BytesOfState)
     if (shorten(sorted, states)) Arrays.sort(sorted, order)
@@ -106,7 +107,9 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
         spec.form.test.map(new PairValues(_, isLeft = false, order.map(patterns(_)))).orNull
     val index = new Patterns(
       keys.groups,
-      strings.take(Place.Nowhere).map(of => if (of.isEmpty) null else Automaton(of.toArray)),
+      strings.take(Place.Nowhere).map(of =>
+        if (of.isEmpty) null else Automaton(of.toArray, cancellation)
+      ),
       strings.map(_.size),
       cells.result(),
       tested,
@@ -183,8 +186,10 @@ private object PatternsBuilder {
   }
 
   /** By place and string, then by group. Those that need a test come last, and rows as they arrived. */
-  final class NeedOrder(groups: Array[Int]) extends Comparator[Need] {
-    override def compare(a: Need, b: Need): Int =
+  final class NeedOrder(groups: Array[Int], cancellation: Cancellation)
+      extends Comparator[Need] {
+    override def compare(a: Need, b: Need): Int = {
+      cancellation.count(1)
       if (a.place != b.place) Integer.compare(a.place, b.place)
       else {
         val strings = Arrays.compareUnsigned(a.string, b.string)
@@ -193,6 +198,7 @@ private object PatternsBuilder {
         else if (a.isAll != b.isAll) java.lang.Boolean.compare(b.isAll, a.isAll)
         else Integer.compare(a.row, b.row)
       }
+    }
   }
 
   /** Takes strings, and after each its cells, and after each of these its rows. */

@@ -2,15 +2,25 @@ package thetajoin.accelerator.patterns
 
 import java.util.{Arrays, Comparator}
 
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+
 import thetajoin.kit.LongOrder
 
 /** Texts in the order of their bytes, which are unsigned, from the first to the last or from the last to the first. */
 private[patterns] object TextOrder {
 
-  /** The numbers of texts in ascending order. */
-  def sorted(texts: Array[Array[Byte]], backwards: Boolean): Array[Int] = {
+  /**
+   * The numbers of texts in ascending order.
+   *
+   * @param cancellation counts texts as often as they are looked at
+   */
+  def sorted(
+      texts: Array[Array[Byte]],
+      backwards: Boolean,
+      cancellation: Cancellation
+  ): Array[Int] = {
     val order = Array.range(0, texts.length)
-    new Sorter(texts, backwards).sort(order, 0)
+    new Sorter(texts, backwards, cancellation).sort(order, 0)
   }
 
   /**
@@ -51,9 +61,14 @@ private[patterns] object TextOrder {
     (if (backwards) text(text.length - 1 - i) else text(i)) & 0xff
 
   /** By numbers of eight bytes, as long as there are many texts with the same bytes before. */
-  private final class Sorter(texts: Array[Array[Byte]], backwards: Boolean) {
+  private final class Sorter(
+      texts: Array[Array[Byte]],
+      backwards: Boolean,
+      cancellation: Cancellation
+  ) {
     private val whole = new Comparator[Integer] {
       override def compare(a: Integer, b: Integer): Int = {
+        cancellation.count(1)
         val (left, right) = (texts(a), texts(b))
         if (!backwards) Arrays.compareUnsigned(left, right)
         else {
@@ -69,6 +84,7 @@ private[patterns] object TextOrder {
         Arrays.sort(boxed, whole)
         boxed.map(_.intValue)
       } else {
+        cancellation.count(rows.length)
         val numbers = rows.map(row => number(texts(row), depth))
         val byNumber = LongOrder.ascending(numbers, rows.length)
         val sorted = byNumber.map(rows(_))

@@ -42,7 +42,8 @@ final class Texts(
 private final class TextsProber(index: Texts) extends Prober {
   private val finder = new Groups.Finder(index.groups)
   private val tester =
-    if (index.tested == null) null else new PairTester(index.tested, errorsPass = !index.isExact)
+    if (index.tested == null) null
+    else new PairTester(index.tested, cancellation, errorsPass = !index.isExact)
   private lazy val taken = new Stamps(0)
   private val enough = if (index.asksFirst) 1 else TextsProber.ListSize
   private val collected = new IntsBuilder
@@ -91,6 +92,7 @@ private final class TextsProber(index: Texts) extends Prober {
     while (collected.length < enough && hasRow) {
       val row = if (source == null) at else source(at)
       at += 1
+      cancellation.count(1)
       if (isNew(row) && (!areTested || tester.holds(row))) collected.add(row)
     }
     runFrom = 0

@@ -30,7 +30,7 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
 
   override def finish(): OrderedIndex = {
     val arrived = texts.toArray
-    val Grouping(starts, order) = keys.grouped(TextOrder.sorted(arrived, backwards = false))
+    val Grouping(starts, order) = keys.grouped(sorted(arrived, backwards = false))
     val ordered = order.map(arrived(_))
     val places = spec.form.places
     val index = new Texts(
@@ -38,7 +38,7 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
       starts,
       ordered,
       if (places.contains(Place.End)) backwards(ordered, starts) else null,
-      if (places.contains(Place.Anywhere)) Trigrams.of(ordered) else null,
+      if (places.contains(Place.Anywhere)) Trigrams.of(ordered, cancellation) else null,
       Array.range(0, order.length).filter(position => unread.get(order(position))),
       spec.form.test.map(new PairValues(_, isLeft = true, ordered)).orNull,
       spec.form,
@@ -51,5 +51,8 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
   /** The positions of each group, by texts from their ends. */
   private def backwards(texts: Array[Array[Byte]], starts: Array[Int]): Array[Int] =
     Grouping(starts, Array.range(0, texts.length))
-      .sortedBy(TextOrder.sorted(texts, backwards = true)).order
+      .sortedBy(sorted(texts, backwards = true)).order
+
+  private def sorted(texts: Array[Array[Byte]], backwards: Boolean): Array[Int] =
+    TextOrder.sorted(texts, backwards, cancellation)
 }

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.patterns
 
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+
 /**
  * The rows whose texts have three bytes in a row, whatever these are. Those whose hashes are equal count as the same.
  *
@@ -32,18 +34,22 @@ private[patterns] final class Trigrams(
 private[patterns] object Trigrams {
   final val Size = 3
 
-  /** Of texts by position; null if they are too long for an array. */
-  def of(texts: Array[Array[Byte]]): Trigrams = {
+  /**
+   * Of texts by position; null if they are too long for an array.
+   *
+   * @param cancellation counts their bytes
+   */
+  def of(texts: Array[Array[Byte]], cancellation: Cancellation): Trigrams = {
     val length = texts.foldLeft(0L)(_ + _.length)
     if (length > Int.MaxValue - 16L) null
     else {
       val hashes = Integer.highestOneBit(math.min(math.max(length, FewestHashes), MostHashes).toInt)
       val starts = new Array[Int](hashes + 1)
-      each(texts, hashes)((_, hash) => starts(hash + 1) += 1)
+      each(texts, hashes, cancellation)((_, hash) => starts(hash + 1) += 1)
       for (hash <- 0 until hashes) starts(hash + 1) += starts(hash)
       val next = starts.clone()
       val postings = new Array[Int](starts(hashes))
-      each(texts, hashes) { (row, hash) =>
+      each(texts, hashes, cancellation) { (row, hash) =>
         postings(next(hash)) = row
         next(hash) += 1
       }
@@ -52,13 +58,16 @@ private[patterns] object Trigrams {
   }
 
   /** Once for each row and hash. */
-  private def each(texts: Array[Array[Byte]], hashes: Int)(use: (Int, Int) => Unit): Unit = {
+  private def each(texts: Array[Array[Byte]], hashes: Int, cancellation: Cancellation)(
+      use: (Int, Int) => Unit
+  ): Unit = {
     val lastRow = new Array[Int](hashes)
     java.util.Arrays.fill(lastRow, -1)
     val shift = this.shift(hashes)
     var row = 0
     while (row < texts.length) {
       val text = texts(row)
+      cancellation.count(text.length)
       var i = 0
       while (i + Size <= text.length) {
         val hash = this.hash(text, i, shift)

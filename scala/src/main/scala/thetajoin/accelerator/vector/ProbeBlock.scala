@@ -1,10 +1,16 @@
 package thetajoin.accelerator.vector
 
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+
 /**
  * Computes the scores of probe vectors with all vectors of their groups: many probe vectors meet some panels, then the next ones, so that panels are read once for
- * a block. For one task.
+ * a block. For one task, which ends within it if it is killed.
  */
-private[vector] final class ProbeBlock(index: Vectors, probes: ProbeVectors) {
+private[vector] final class ProbeBlock(
+    index: Vectors,
+    probes: ProbeVectors,
+    cancellation: Cancellation
+) {
   import ProbeBlock._
   import Products.LANES
 
@@ -34,6 +40,7 @@ private[vector] final class ProbeBlock(index: Vectors, probes: ProbeVectors) {
     val end = Panels.rounded(until)
     var goesOn = true
     while (from < until && panel < end && goesOn) {
+      cancellation.count(count * LANES)
       val panels = math.min(panelsAtOnce, math.min(end, index.panels.endOfPiece(panel)) - panel)
       products.multiply(
         vectors,

@@ -23,7 +23,7 @@ private[vector] final class VectorProber(index: Vectors)
   private val asked = index.asked
   private val isRanked = asked.rank != null
   private val probes = new ProbeVectors(index)
-  private val block = new ProbeBlock(index, probes)
+  private val block = new ProbeBlock(index, probes, cancellation)
 
   /** The rows of the slots from one until another, which were computed together. */
   private val computed = Array.tabulate(MostSlots)(i => rowsOf(computedFrom + i))

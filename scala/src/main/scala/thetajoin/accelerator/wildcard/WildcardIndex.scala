@@ -63,6 +63,7 @@ private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends Ind
     val cursor = pages.newCursor()
     val masks = mutable.LinkedHashSet.empty[Long]
     for (g <- 0 until pages.rows) {
+      cancellation.count(columns.length)
       val key = cursor.at(g)
       columns.indices.foreach(i => numbers.add(columns(i).renumbered(key.getLong(i).toInt)))
       masks += compared(key.getLong(columns.length))
@@ -211,6 +212,7 @@ private final class WildcardProber(index: WildcardIndex) extends Prober {
   }
 
   override def next(): Boolean = {
+    val from = at
     var found = false
     while (!found && at < sums.length) {
       val sum = sets.sum(at, hashes, sums)
@@ -224,6 +226,7 @@ private final class WildcardProber(index: WildcardIndex) extends Prober {
       }
       at += 1
     }
+    cancellation.count(at - from)
     found
   }
 
