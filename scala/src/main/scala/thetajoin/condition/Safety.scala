@@ -33,8 +33,8 @@ object Safety {
     case Multiply(l, _, _) => isFractional(l.dataType)
     case Abs(child, _) => isFractional(child.dataType)
     case _: Sqrt | _: OutwardSum | _: NeverFails => true
-    case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek | _: UnixDate =>
-      true
+    case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek => true
+    case _: UnixDate | _: UnixMicros => true
     case i: StaticInvoke => i.functionName == "stGeomAsBinary"
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
     case _: StartsWith | _: EndsWith | _: Contains => true

@@ -11,13 +11,18 @@ import thetajoin.kit.{GroupProber, Segments, SegmentsBuilder}
 
 /**
  * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a value, then the bounds within which
- * values match: the lower and the upper one, each if there is one. The rows of a key are sorted by their value, and the candidates come
- * in the order of their distance from the probe value: of equal distances the lower value first.
+ * values match: the lower and the upper one, each if there is one; then its doubt, if there is any. The rows of a key are sorted by their value, and
+ * the candidates come in the order of their distance from the probe value: of equal distances the lower value first.
+ *
+ * That is the order of rank, unless there is doubt or distances wrap around. Then the driver has the rank of each candidate, and no others
+ * are given once they are farther away than that: within the doubt, and where a distance wraps around, all are.
  *
  * @param keys how many columns must be equal
  * @param isLowerStrict whether the value must not equal the lower bound; None if there is none
  * @param isUpperStrict the same of the upper bound
  * @param isFloating whether values are floating-point numbers, whose distance is rounded
+ * @param hasDoubt whether a probe row says up to which distance a rank may be lower than the distance
+ * @param wraps the greatest distance if the ranks of greater ones are others
  * @param isFirst whether only the first candidate is asked for
  */
 final case class ClosestSpec(
@@ -25,6 +30,8 @@ final case class ClosestSpec(
     isLowerStrict: Option[Boolean],
     isUpperStrict: Option[Boolean],
     isFloating: Boolean,
+    hasDoubt: Boolean = false,
+    wraps: Option[Long] = None,
     isFirst: Boolean = false
 ) extends IndexSpec {
   override def keyErrors: KeyErrors = KeyErrors.Raised
@@ -44,14 +51,36 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
   private val hasUpper = spec.isUpperStrict.isDefined
   private val isUpperStrict = spec.isUpperStrict.contains(true)
   private val isFloating = spec.isFloating
+  private val mostAway = spec.wraps.getOrElse(Long.MaxValue)
   private[nearest] val isFirst: Boolean = spec.isFirst
 
   override def bytes: Long = groups.bytes + values.bytes
   override def keyCount: Int = values.count
   override def newProber(): Prober = groups match {
+    case _: Groups.OfBytes if isNarrowed => new NarrowedProber(this, groups)
     case _: Groups.OfBytes => new ClosestProber(this, groups)
+    case _ if isNarrowed => new NarrowedProber(this, groups) with LongsProber
     case _ => new ClosestProber(this, groups) with LongsProber
   }
+
+  private def isNarrowed = spec.hasDoubt || spec.wraps.isDefined
+
+  /** Up to which distance rows are needed whatever the rank of others. The probe value stands in `numbers` at `at`, and rows in a segment's stretch. */
+  private[nearest] def doubt(least: Int, end: Int, numbers: Array[Long], at: Int): Long = {
+    def isFar(low: Long, high: Long) = low < high && {
+      val away = high - low
+      away < 0 || away > mostAway
+    }
+    val value = numbers(at)
+    if (
+      least < end && (isFar(values.numbers(least), value) || isFar(value, values.numbers(end - 1)))
+    ) Long.MaxValue
+    else if (spec.hasDoubt) numbers(at + 1 + spec.isLowerStrict.size + spec.isUpperStrict.size)
+    else -1L
+  }
+
+  /** How far a row is from a probe value. */
+  private[nearest] def away(value: Long, row: Int): Long = math.abs(value - values.numbers(row))
 
   /** Where the rows of a segment begin that are within the bounds. The probe value and they stand in `numbers` from `at` on. */
   private[nearest] def begin(segment: Int, numbers: Array[Long], at: Int): Int =
@@ -111,11 +140,11 @@ final class FirstClosest(spec: ClosestSpec, groups: Groups, values: Segments)
 
 private class ClosestProber(index: Closest, groups: Groups) extends GroupProber(groups) {
   private val isFirst = index.isFirst
-  private var value = 0L
-  private var least = 0
-  private var end = 0
-  private var below = 0
-  private var above = 0
+  protected var value = 0L
+  protected var least = 0
+  protected var end = 0
+  protected var below = 0
+  protected var above = 0
 
   override protected def none(): Unit = {
     least = 0
@@ -149,4 +178,25 @@ private class ClosestProber(index: Closest, groups: Groups) extends GroupProber(
     runFrom = row
     runUntil = row + 1
   }
+}
+
+/** Ends where all that follow are farther away than the ranks that the join has already, and than the doubt. */
+private class NarrowedProber(index: Closest, groups: Groups)
+    extends ClosestProber(index, groups)
+    with NarrowingProber {
+  private var doubt = 0L
+  private var farthest = 0L
+
+  override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit = {
+    super.probe(segment, numbers, at)
+    doubt = index.doubt(least, end, numbers, at)
+    farthest = Long.MaxValue
+  }
+
+  override def narrow(rank: Long): Unit = farthest = math.max(rank, doubt)
+
+  override def next(): Boolean = (isNear(below) || isNear(above)) && super.next()
+
+  private def isNear(row: Int): Boolean =
+    least <= row && row < end && (farthest == Long.MaxValue || index.away(value, row) <= farthest)
 }

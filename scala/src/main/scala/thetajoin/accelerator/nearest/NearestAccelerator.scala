@@ -24,6 +24,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.k = b.k AND a.t <= b.t, by b.t                 the same, not turned over
  *   a.k = b.k AND a.t <= b.t, by b.t descending      from the last row of the key on
  *   a.k = b.k, by abs(a.t - b.t)                     from a.t on in both directions
+ *   a.k = b.k AND a.t >= b.t, by a.t - b.t           the same, where the order of the values may not be that of the differences
  * }}}
  *
  * Other bounds, as a tolerance is one, end the candidates.
@@ -54,8 +55,7 @@ object NearestAccelerator extends Accelerator {
   override def offer(request: JoinRequest): Either[Reason, Offer] = request.need match {
     case Need.Lowest(_, rank) =>
       EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
-        val sides = (AttributeSet(request.build), AttributeSet(request.probe))
-        ValueDistance.of(rank, sides._1, sides._2) match {
+        ValueDistance.of(rank, request) match {
           case Some(distance) => Right(closest(request, rank.child, distance, equal))
           case None => next(request, rank, equal)
         }
@@ -83,15 +83,18 @@ object NearestAccelerator extends Accelerator {
       served = equal.sources ++ used.map(_.source) :+ rank,
       exact = equal.sources ++ used.filter(distance.isExact).map(_.source),
       buildKeys = equal.build :+ distance.number(distance.build),
-      probeKeys = equal.probe ++ (distance.number(distance.probe) +: reach.toSeq),
+      probeKeys =
+        equal.probe ++ (distance.number(distance.probe) +: (reach ++ distance.doubt).toSeq),
       spec = ClosestSpec(
         equal.build.size,
         lower.map(isStrict),
         upper.map(isStrict),
-        distance.isFloating
+        distance.isFloating,
+        hasDoubt = distance.doubt.isDefined,
+        wraps = distance.wraps
       ),
-      cost = cost(equal, used.size),
-      isRanked = true
+      cost = if (distance.isRank) cost(equal, used.size) else Narrowed,
+      isRanked = distance.isRank
     )
   }
 
@@ -150,6 +153,9 @@ object NearestAccelerator extends Accelerator {
 
   /** What values take more than numbers do. */
   private val ComparedValues = Cost(share = 0.0, perProbe = 300, perBuildRow = 400)
+
+  /** If the driver tells by the rank of each candidate which others are needed. */
+  private val Narrowed = Cost(share = 0.001, perProbe = 500, perBuildRow = 250)
 
   private def best(bounds: Seq[Bound]): Option[Bound] =
     bounds.find(_.exact).orElse(bounds.headOption)
