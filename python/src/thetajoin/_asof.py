@@ -40,8 +40,8 @@ def asof_join(
     Args:
         left: each of its rows comes out once, or at most once if ``how`` is "inner".
         right: at most one of its rows is joined with a row of ``left``.
-        on: the column that both are compared by: numbers, dates or timestamps. It comes out once,
-            with the values of ``left``.
+        on: the column that both are compared by: numbers, dates or timestamps, which are
+            compared as instants. It comes out once, with the values of ``left``.
         left_on: in place of ``on``, the column of ``left``.
         right_on: in place of ``on``, the column of ``right``.
         by: columns of both that must be equal; a null equals nothing. They come out once.
@@ -52,7 +52,7 @@ def asof_join(
         tolerance: how far the values may be apart, in the unit of the column; a ``timedelta`` for
             dates and timestamps. A column has to be a constant.
         allow_exact_matches: whether equal values match. If not, values that are just as far apart
-            as ``tolerance`` don't match either, as in Spark.
+            as ``tolerance`` don't match either, as in Spark. In pandas and Polars they do.
         how: "left" keeps rows of ``left`` without a match, with nulls; "inner" drops them.
         suffixes: what other columns of the same name get appended, left and right.
 
@@ -70,7 +70,7 @@ def asof_join(
         >>> quotes = spark.createDataFrame([("A", 4, 1.5)], "symbol string, at int, bid double")
         >>> asof_join(trades, quotes, on="at", by="symbol").show()  # doctest: +SKIP
     """
-    from pyspark.sql.functions import col, lit
+    from pyspark.sql.functions import col, lit, timestamp_micros, unix_micros
 
     left_time, right_time = _one(on, left_on, right_on)
     left_keys, right_keys = columns_equal(by, left_by, right_by)
@@ -95,12 +95,20 @@ def asof_join(
         of(a, left.columns, x) == of(b, right.columns, y)
         for x, y in zip(left_keys, right_keys, strict=True)
     ]
+    if isinstance(tolerance, str):
+        raise ValueError(f"tolerance must be a number, timedelta or column, but is {tolerance!r}")
     if isinstance(tolerance, int | float | Decimal | timedelta):
         tolerance = lit(tolerance)
+    times = of(a, left.columns, left_time), of(b, right.columns, right_time)
+    if all(_is_instant(frame, time) for frame, time in ((left, left_time), (right, right_time))):
+        # Spark's difference is that of local times, which a change of the clocks puts out of order.
+        times = unix_micros(times[0]), unix_micros(times[1])
+        if tolerance is not None:
+            # Spark asks for the type of a tolerance before it looks functions up.
+            tolerance = unix_micros(timestamp_micros(lit(0)) + tolerance).cast("bigint")
     joined = a._joinAsOf(
         b,
-        of(a, left.columns, left_time),
-        of(b, right.columns, right_time),
+        *times,
         on=reduce(lambda x, y: x & y, equal) if equal else None,
         how=how,
         tolerance=tolerance,
@@ -111,6 +119,10 @@ def asof_join(
     return joined.select(
         *(col(column).alias(name) for column, name in zip(columns, names, strict=True))
     )
+
+
+def _is_instant(frame: DataFrame, column: str) -> bool:
+    return frame.schema[column].dataType.typeName() == "timestamp"
 
 
 def _one(on: str | None, left_on: str | None, right_on: str | None) -> tuple[str, str]:
