@@ -15,16 +15,30 @@ from benchmarks import summary
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLES = "\n".join(BLOCK.findall(README.read_text()))
+
+
+# Columns of a session's first query have the ids with which Spark numbers the variables of lambda functions.
+FIRST_QUERY = """
+import thetajoin
+from pyspark.sql import SparkSession
+
+spark = thetajoin.configure(SparkSession.builder).getOrCreate()
+joined = spark.sql('''
+    SELECT a.id, b.no FROM VALUES (1, array('x', 'y')), (2, array('x')) AS a(id, tags)
+    JOIN VALUES (3, array('x', 'y')) AS b(no, needs) ON forall(b.needs, n -> array_contains(a.tags, n))''')
+assert [tuple(row) for row in joined.collect()] == [(1, 3)]
+assert [join.accelerator for join in thetajoin.explain_joins(joined)] == ["containment"]
+"""
 
 
 @pytest.mark.slow
-def test_python_examples_run(tmp_path: Path) -> None:
-    blocks = BLOCK.findall(README.read_text())
-    assert blocks
-    program = tmp_path / "readme.py"
-    program.write_text("\n".join(blocks))
+@pytest.mark.parametrize("program", [EXAMPLES, FIRST_QUERY], ids=["examples", "first query"])
+def test_python_runs_in_a_session_of_its_own(tmp_path: Path, program: str) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(program)
     done = subprocess.run(
-        [sys.executable, str(program)],
+        [sys.executable, str(file)],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT / "python" / "src")},
         capture_output=True,

@@ -2,6 +2,7 @@ package thetajoin
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.thetabridge.SettingEntries
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
@@ -20,6 +21,7 @@ import thetajoin.vector.VectorSqlFunctions
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     SparkVersions.requireSupported()
+    passFirstIds()
     Registry.settings.foreach { setting =>
       checkConfigured(setting)
       register(setting)
@@ -42,6 +44,14 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
       .foreach(extensions.injectFunction)
   }
 
+  /**
+   * Where Spark compares expressions, it numbers the variables of lambda functions from 0 on. It takes a column of the same number for the
+   * variable, and a condition between two sides, such as `forall(b.needs, n -> array_contains(a.tags, n))`, for one of a single side. The first columns
+   * of a JVM would have such numbers.
+   */
+  private def passFirstIds(): Unit =
+    (1 to ThetaJoinExtensions.VariablesOfLambdas).foreach(_ => NamedExpression.newExprId)
+
   /** Of a wrong value among these Spark itself would only say that no session can be made. */
   private def checkConfigured(setting: Setting[_]): Unit =
     Option(SparkEnv.get).flatMap(_.conf.getOption(setting.key)).foreach(setting.read(_))
@@ -57,4 +67,10 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
         text
       }
     )
+}
+
+private object ThetaJoinExtensions {
+
+  /** More than an expression has, each counted as often as it stands there. */
+  private val VariablesOfLambdas = 1000
 }
