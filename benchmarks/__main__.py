@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import growth, plot, report, summary
+from benchmarks import costs, growth, plot, report, summary
 from benchmarks.queries import OFF, ON, Query, Suite, scan_of
 from benchmarks.report import (
     FIRST_WARM_UP_SECONDS,
@@ -63,13 +63,15 @@ def main() -> int:
     facts = report.machine_facts(suite.engines)
     _write_tables(queries)
     results = _measure(queries, engines, settings, suite.memory)
-    print("\n".join(["", *report.tables(suite, results)]))
+    page = costs if suite.costs else report
+    print("\n".join(["", *page.tables(suite, results)]))
     complete = len(queries) == len(suite.queries) and len(engines) == len(suite.engines)
     folder = options.output or (RESULTS if complete else None)
     if folder is not None:
-        report.write(suite, results, settings, facts, folder)
-        plot.write(suite, results, settings, folder / f"{suite.name}.svg")
-        growth.write(suite, results, folder / f"{suite.name}-growth.svg")
+        page.write(suite, results, settings, facts, folder)
+        if not suite.costs:
+            plot.write(suite, results, settings, folder / f"{suite.name}.svg")
+            growth.write(suite, results, folder / f"{suite.name}-growth.svg")
         print(f"\nWritten: {folder}/{suite.name}*")
         if folder == RESULTS:
             summary.write()
@@ -88,7 +90,10 @@ def _add_options(parser: argparse.ArgumentParser, suite: Suite) -> None:
     names = [query.name for query in suite.queries]
     keys = [key for key, engine in KEYS.items() if engine in suite.engines]
     parser.add_argument(
-        "--only", type=_choice(names), default=names, help=f"queries, of {','.join(names)}"
+        "--only",
+        type=_chosen(names),
+        default=names,
+        help=f"queries, or how their names begin, of {','.join(names)}",
     )
     parser.add_argument(
         "--engines", type=_choice(keys), default=keys, help=f"engines, of {','.join(keys)}"
@@ -117,6 +122,21 @@ def _choice(known: list[str]) -> Callable[[str], list[str]]:
         if unknown:
             raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}")
         return words
+
+    return parse
+
+
+def _chosen(names: list[str]) -> Callable[[str], list[str]]:
+    """An argparse type: comma-separated names, or beginnings of names that are none themselves."""
+
+    def parse(text: str) -> list[str]:
+        chosen = []
+        for word in text.split(","):
+            found = [word] if word in names else [n for n in names if n.startswith(word)]
+            if not found:
+                raise argparse.ArgumentTypeError(f"unknown: {word}")
+            chosen += found
+        return chosen
 
     return parse
 

@@ -44,7 +44,8 @@ class Query(ABC):
     `target` is the seconds that Spark with thetajoin may take (None: no limit). It is to be faster
     than the engines `ahead_of`, and no slower than on the query `no_slower_than`. `off` is False
     where Spark alone is not asked, as it could only run into the time limit. `peers` are those that
-    have such a join (None: all). `joins` is how many joins Spark with thetajoin makes of the join.
+    have such a join (None: all). `joins` is how many joins Spark with thetajoin makes of the join
+    (None: any number, and none of thetajoin's where it leaves the join to Spark).
     """
 
     name: str
@@ -54,7 +55,7 @@ class Query(ABC):
     no_slower_than: str | None = None
     off: bool = True
     peers: tuple[str, ...] | None = None
-    joins: int = 1
+    joins: int | None = 1
 
     @property
     @abstractmethod
@@ -173,7 +174,8 @@ class Suite:
     `data` says in a sentence what they read, `answer` what they return. `above_scan` is the share
     that Spark with thetajoin may take of Spark's time above the scan, for queries without a target.
     `peers` are the engines that run beside Spark. `growth` has what a row costs at each of several
-    sizes, for a plot. `memory` is how many GB an engine may take, where it is limited.
+    sizes, for a plot. `memory` is how many GB an engine may take, where it is limited. `costs` says
+    that the report compares the CPU time of Spark with thetajoin off and on.
     """
 
     name: str
@@ -185,6 +187,7 @@ class Suite:
     above_scan: float | None = None
     growth: tuple[GrowthStep, ...] = ()
     memory: int | None = None
+    costs: bool = False
 
     @property
     def engines(self) -> tuple[str, ...]:

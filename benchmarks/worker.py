@@ -23,11 +23,17 @@ CANCEL_SECONDS = 8.0
 
 @dataclass(frozen=True)
 class Execution:
-    """A query that ran within the limit."""
+    """A query that ran within the limit.
+
+    `cpu` is what the engine's process took meanwhile on all threads, and `theta_joins` what ran of
+    thetajoin; 0 and nothing if the engine does not tell.
+    """
 
     seconds: float
     answer: Answer
     join: ExecutedJoin | None
+    cpu: float = 0.0
+    theta_joins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,7 @@ def _execute(runner: Runner, query: Query, limit: float) -> Outcome:
     canceller = Timer(limit, runner.cancel)
     canceller.start()
     answer: Answer | None = None
+    cpu = runner.cpu_seconds()
     started = time.perf_counter()
     try:
         if query.shape is Shape.WRITTEN:
@@ -128,8 +135,15 @@ def _execute(runner: Runner, query: Query, limit: float) -> Outcome:
         return OverLimit(limit)
     finally:
         seconds = time.perf_counter() - started
+        cpu = runner.cpu_seconds() - cpu
         canceller.cancel()
         canceller.join()
     if seconds > limit:
         return OverLimit(limit)
-    return Execution(seconds, (runner.written(),) if answer is None else answer, runner.join())
+    return Execution(
+        seconds,
+        (runner.written(),) if answer is None else answer,
+        runner.join(),
+        cpu,
+        runner.theta_joins(),
+    )

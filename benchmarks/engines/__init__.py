@@ -46,6 +46,14 @@ class Runner(ABC):
         """The executed join of the last query, where the engine tells."""
         return None
 
+    def theta_joins(self) -> tuple[str, ...]:
+        """What ran of thetajoin in the last query: the node and the accelerator of each join."""
+        return ()
+
+    def cpu_seconds(self) -> float:
+        """The CPU time of the engine's process so far; 0 if the engine does not tell."""
+        return 0.0
+
 
 class ScanRunner(Runner):
     """An engine that reads what a query reads, and joins nothing; its answer is of no use."""

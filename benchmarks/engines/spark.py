@@ -14,7 +14,13 @@ import thetajoin
 from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.engines import Answer, Runner
-from benchmarks.executed_plan import ExecutedJoin, Executions, executed_join, rows_written
+from benchmarks.executed_plan import (
+    ExecutedJoin,
+    Executions,
+    executed_join,
+    rows_written,
+    theta_joins,
+)
 from benchmarks.queries import OFF, ON, Query
 from benchmarks.suites.nlj import JoinType, NestedLoopQuery
 from benchmarks.tables import Range
@@ -27,7 +33,12 @@ class SparkRunner(Runner):
         self._spark = spark
         self._executions = executions
         self._enabled = enabled
-        self._joins = 0
+        self._joins: int | None = 0
+        jvm = spark.sparkContext._gateway.jvm.java.lang  # type: ignore[union-attr]
+        self._system = jvm.management.ManagementFactory.getOperatingSystemMXBean()
+        # The bean's own class can't be called by reflection, its interface can.
+        interface = jvm.Class.forName("com.sun.management.OperatingSystemMXBean")
+        self._cpu_time = interface.getMethod("getProcessCpuTime", None)
 
     def prepare(self, query: Query) -> None:
         """Make the views, set the switch and let `cancel` interrupt tasks."""
@@ -40,7 +51,8 @@ class SparkRunner(Runner):
             frame.createOrReplaceTempView(table.name)
         self._spark.conf.set("spark.thetajoin.enabled", self._enabled)
         self._spark.sparkContext.setInterruptOnCancel(True)
-        self._joins = len(query.tables) - 2 + (query.joins if self._enabled else 1)
+        asked = query.joins if self._enabled or query.joins is None else 1
+        self._joins = None if asked is None else len(query.tables) - 2 + asked
 
     def run(self, query: Query) -> Answer:
         """Collect the query's one row."""
@@ -68,10 +80,23 @@ class SparkRunner(Runner):
 
     def join(self) -> ExecutedJoin | None:
         """The executed join, after a check that the extension ran it or stayed out of it."""
+        if self._joins is None:
+            return None
         join = executed_join(self._executions.last_plan(), self._joins)
         if join.accelerated != self._enabled:
             raise RuntimeError(f"thetajoin enabled: {self._enabled}, but Spark ran: {join.line}")
         return join
+
+    def theta_joins(self) -> tuple[str, ...]:
+        """Read from the executed plan, after a check that there are none with the extension off."""
+        found = tuple(theta_joins(self._executions.last_plan()))
+        if found and not self._enabled:
+            raise RuntimeError(f"thetajoin is off, but Spark ran {found}")
+        return found
+
+    def cpu_seconds(self) -> float:
+        """The CPU time of the JVM: tasks, planning, collection of garbage and compilation."""
+        return float(self._cpu_time.invoke(self._system, None)) / 1e9
 
     def _frame(self, query: Query) -> DataFrame:
         return self._spark.sql(query.sql_of(ON if self._enabled else OFF))

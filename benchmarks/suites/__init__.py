@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from benchmarks.suites import asof, containment, existence, nlj, range, scale, spatial, text, vector
+from benchmarks.suites import (
+    asof,
+    containment,
+    existence,
+    grid,
+    nlj,
+    range,
+    scale,
+    spatial,
+    text,
+    vector,
+)
 
 SUITES = {
     suite.name: suite
@@ -16,5 +27,6 @@ SUITES = {
         spatial.SUITE,
         text.SUITE,
         vector.SUITE,
+        grid.SUITE,
     )
 }
