@@ -224,7 +224,8 @@ def _record(result: Result, engine: str, outcome: Outcome) -> str:
     if isinstance(outcome, Execution):
         result.check(engine, outcome.answer)
         result.executions.setdefault(engine, []).append(outcome)
-        return f"{outcome.seconds:.2f}"
+        cpu = f" ({outcome.cpu:.2f} CPU)" if outcome.cpu else ""
+        return f"{outcome.seconds:.2f}{cpu}"
     result.executions.pop(engine, None)
     result.not_run[engine] = outcome
     if isinstance(outcome, OverLimit):
