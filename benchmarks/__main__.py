@@ -91,7 +91,7 @@ def _add_options(parser: argparse.ArgumentParser, suite: Suite) -> None:
     keys = [key for key, engine in KEYS.items() if engine in suite.engines]
     parser.add_argument(
         "--only",
-        type=_chosen(names),
+        type=beginning_with(names),
         default=names,
         help=f"queries, or how their names begin, of {','.join(names)}",
     )
@@ -126,7 +126,7 @@ def _choice(known: list[str]) -> Callable[[str], list[str]]:
     return parse
 
 
-def _chosen(names: list[str]) -> Callable[[str], list[str]]:
+def beginning_with(names: list[str]) -> Callable[[str], list[str]]:
     """An argparse type: comma-separated names, or beginnings of names that are none themselves."""
 
     def parse(text: str) -> list[str]:

@@ -27,7 +27,7 @@ from benchmarks.tables import Range, Table
 
 
 class Views:
-    """The tables that a session knows by name. A file is opened once, which takes as long as a join."""
+    """The tables that a session knows by name: to open a file may take as long as a join."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
