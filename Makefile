@@ -130,7 +130,7 @@ bench-vector: .venv/.complete ## similar vectors and the nearest ones, with NumP
 	$(PYTHON) -m benchmarks vector $(ARGS)
 
 bench-grid: .venv/.complete ## what each accelerator costs, off and on, in CPU time, by conditions and shapes of data
-	$(PYTHON) -m benchmarks grid --runs 5 --seconds 1 --limit 15 $(ARGS)
+	$(PYTHON) -m benchmarks grid --runs 3 --seconds 0 --limit 15 $(ARGS)
 
 bench-tpc: .venv/.complete build/tpc/.complete ## all queries of TPC-H and TPC-DS with the extension off and on
 	$(PYTHON) -m benchmarks.tpc $(ARGS)
