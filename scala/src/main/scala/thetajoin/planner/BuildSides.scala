@@ -128,9 +128,12 @@ private[thetajoin] object BuildSides {
 
   /** Spark would broadcast a side of unknown size, unless the join is inner. */
   private def isTooLarge(join: Join, side: BuildSide, limit: BigInt, conf: SQLConf): Boolean = {
-    val bytes = size(join, side)
+    val plan = built(join, side)
+    // What may be too large is measured by adaptive execution: see LargeJoins.
+    val bytes =
+      if (conf.adaptiveExecutionEnabled) PlausibleSize.of(plan) else plan.stats.sizeInBytes
     bytes > limit &&
-    (join.joinType.isInstanceOf[InnerLike] || bytes < conf.defaultSizeInBytes)
+    (join.joinType.isInstanceOf[InnerLike] || plan.stats.sizeInBytes < conf.defaultSizeInBytes)
   }
 
   /** Both sides, the one first whose rows need not be preserved, or the smaller. */

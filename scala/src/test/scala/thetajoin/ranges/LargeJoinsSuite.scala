@@ -1,5 +1,7 @@
 package thetajoin.ranges
 
+import java.nio.file.Files
+
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AQEShuffleReadExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
@@ -71,6 +73,32 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
       withConf("spark.sql.adaptive.enabled" -> "false") {
         assert(joins("no % 100 = 3", joinType) == (0, 1))
       }
+    }
+  }
+
+  test(
+    "arrays that may be larger than they are taken for are measured before the other side moves"
+  ) {
+    val folder = Files.createTempDirectory("thetajoin-arrays").toFile
+    val narrow =
+      (1 to 9).map(i => s"id AS p$i") :+ "transform(sequence(1, 20), i -> hash(id, i)) AS xs"
+    spark.range(0, 3000, 1, 2).selectExpr("id" +: narrow: _*)
+      .write.mode("overwrite").parquet(folder.getPath)
+    spark.read.parquet(folder.getPath).createOrReplaceTempView("arrays")
+    val bytes = folder.listFiles.filter(_.getName.endsWith(".parquet")).map(_.length).sum
+    def joins(right: String, limit: Long) =
+      withConf(Settings.BroadcastMaxBytes.key -> s"${limit}b") {
+        val plan = assertSomeRows(
+          s"SELECT a.id, b.id FROM arrays a JOIN (SELECT * FROM arrays WHERE $right) b ON arrays_overlap(a.xs, b.xs)"
+        )
+        val shuffles = collect(plan) { case shuffle: ShuffleExchangeLike => shuffle }
+        (broadcastJoins(plan).size, blockJoins(plan).size, shuffles.nonEmpty)
+      }
+    assert(joins("p1 > 9", bytes / 2) == (0, 1, true))
+    assert(joins("p1 % 100 = 3", bytes / 2) == (1, 0, true))
+    assert(joins("p1 > 9", bytes * 2) == (1, 0, false))
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      assert(joins("p1 > 9", bytes / 2) == (1, 0, false))
     }
   }
 
