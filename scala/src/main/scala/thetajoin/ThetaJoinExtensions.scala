@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.thetabridge.SettingEntries
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.accelerator.Registry
-import thetajoin.exec.{BoundScans, IsolateProbe, SendKeysOnce, TakeArrangedJoins, ThetaJoinStrategy}
+import thetajoin.exec._
 import thetajoin.functions.SqlFunction
 import thetajoin.planner.ResolveThetaHints
 import thetajoin.ranges.LargeJoins
@@ -35,7 +35,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectColumnar(_ =>
       new ColumnarRule {
         override def preColumnarTransitions: Rule[SparkPlan] = plan =>
-          IsolateProbe(BoundScans(SendKeysOnce(TakeArrangedJoins(plan))))
+          IsolateProbe(BoundScans(BuildRows(TakeArrangedJoins(plan))))
       }
     )
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)

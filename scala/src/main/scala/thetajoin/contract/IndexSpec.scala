@@ -80,6 +80,12 @@ abstract class IndexBuilder {
   /** `keys` is reused by the caller: copy what is kept. */
   def add(keys: InternalRow): Unit
 
+  /**
+   * About the most bytes that it would hold at once if no more rows came: what it has collected, and what [[finish]] makes of that while it is still
+   * there. Spark lets go of so much in time. It is asked for once in some thousand rows.
+   */
+  def bytes: Long
+
   def finish(): OrderedIndex
 }
 

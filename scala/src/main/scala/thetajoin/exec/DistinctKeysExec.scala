@@ -15,14 +15,11 @@ import org.apache.spark.sql.catalyst.expressions.{
   UnsafeProjection
 }
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
-import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.contract.{IndexSpec, SeenKeys}
-import thetajoin.relation.ThetaBroadcastMode
 
 /**
  * Where an index keeps each key once: drops rows whose key the task has seen, and those with a null key, before they are
@@ -100,13 +97,4 @@ final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child:
 
 object DistinctKeysExec {
   private val OutputRows = "numOutputRows"
-}
-
-/** Puts a [[DistinctKeysExec]] below each broadcast that keeps a key once. */
-object SendKeysOnce extends Rule[SparkPlan] {
-  override def apply(plan: SparkPlan): SparkPlan = plan.transform {
-    case exchange @ BroadcastExchangeExec(mode: ThetaBroadcastMode, child)
-        if mode.isDistinct && !child.isInstanceOf[DistinctKeysExec] =>
-      exchange.withNewChildren(Seq(DistinctKeysExec(mode.spec, mode.keys, child)))
-  }
 }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
+import thetajoin.relation.ThetaBroadcastMode
 import thetajoin.rowstore.RowPages
 
 /**
@@ -90,12 +90,11 @@ private[exec] final class ShuffledKeys(
   private val types = mode.keys.map(_.dataType)
 
   /** Makes a relation of key rows. */
-  val build: Iterator[InternalRow] => ThetaRelation = {
+  val ofKeys: ThetaBroadcastMode = {
     val keys: Seq[Expression] = types.zipWithIndex.map { case (t, i) =>
       BoundReference(i, t, nullable = false)
     }
-    val ofKeys = mode.copy(keys = keys)(mode.condition)
-    rows => ofKeys.relation(rows)
+    mode.copy(keys = keys)(mode.condition)
   }
 
   /** Whether the distinct keys take no more than so many bytes. They are counted only if that can make a difference. */

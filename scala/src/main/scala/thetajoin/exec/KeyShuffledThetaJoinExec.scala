@@ -58,13 +58,13 @@ final case class KeyShuffledThetaJoinExec(
   @transient private lazy val areSmall: Boolean = keys.fit(broadcastLimit)
 
   @transient private lazy val broadcast: BroadcastSource = {
-    val relation = keys.build(keys.collect())
+    val relation = keys.ofKeys.relation(keys.collect())
     postBuildMetrics(relation)
     new BroadcastSource(sparkContext.broadcast(relation))
   }
 
   private def ofPartition: TaskSource =
-    new PartitionSource(keys.build(Iterator.empty), id, mode.spec)
+    new PartitionSource(keys.ofKeys.relation(Iterator.empty), id, mode.spec)
 
   /** By Spark's estimate; without one they may be many. */
   private def probeBytes: BigInt =
@@ -76,7 +76,7 @@ final case class KeyShuffledThetaJoinExec(
     val keyRows = keys.inPartitionsOf(KeyShuffledThetaJoinExec.LargestPartition)
     val partitions = keyRows.getNumPartitions
     val (expressions, output, join) = (probeKeys, left.output, id)
-    val relations = partitionRelation(keys.build)
+    val relations = partitionRelation(keys.ofKeys)
     val probe = RowShuffle.write(rows, output.map(_.dataType), partitions) { () =>
       val project = UnsafeProjection.create(expressions, output)
       row => {

@@ -17,8 +17,7 @@ trait PartitionJoin extends ThetaJoinExec {
   /** Probe rows, each partition with its relation. */
   private def partitions(): RDD[InternalRow] = {
     val (join, role) = (id, task.role)
-    val ofBuild = boundMode
-    val relations = partitionRelation(ofBuild.relation)
+    val relations = partitionRelation(boundMode)
     val marker =
       if (role.needsMatchedBuildRows)
         Some(MatchMarker.factory(task, sample, conf.wholeStageEnabled))

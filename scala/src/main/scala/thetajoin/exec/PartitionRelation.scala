@@ -4,16 +4,15 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.thetabridge.TaskMemory
 
-import thetajoin.planner.TaskShare
-import thetajoin.relation.{MeasuredRows, ThetaRelation}
+import thetajoin.relation.{MeasuredRows, ThetaBroadcastMode, ThetaRelation}
 
 /**
  * Makes the relation of a partition in the task that joins it, and tells Spark what memory that takes.
  *
- * @param build makes it of the partition's rows
+ * @param mode says what it is made of
  */
 private[exec] final class PartitionRelation(
-    build: Iterator[InternalRow] => ThetaRelation,
+    mode: ThetaBroadcastMode,
     indexRows: SQLMetric,
     indexBytes: SQLMetric,
     buildTime: SQLMetric
@@ -21,32 +20,12 @@ private[exec] final class PartitionRelation(
 
   def of(rows: Iterator[InternalRow]): ThetaRelation = {
     val memory = TaskMemory.ofRunningTask()
-    val relation = build(new PartitionRelation.HeldRows(rows, memory))
+    val relation = mode.relation(new MeasuredRows(rows), memory.hold(_))
     memory.countAsPeak()
     memory.hold(relation.bytes)
     indexRows += relation.store.rows
     indexBytes += relation.bytes
     buildTime += relation.buildNanos
     relation
-  }
-}
-
-private object PartitionRelation {
-
-  /** Memory is asked for in such steps of bytes of rows. */
-  private val Step = 1L << 20
-
-  private final class HeldRows(input: Iterator[InternalRow], memory: TaskMemory)
-      extends MeasuredRows(input) {
-    private var held = 0L
-
-    override def next(): InternalRow = {
-      val row = super.next()
-      if (bytes > held) {
-        held = bytes + Step
-        memory.hold(TaskShare.BuildFactor * held)
-      }
-      row
-    }
   }
 }

@@ -1,6 +1,5 @@
 package thetajoin.exec
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
@@ -130,14 +129,13 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   }
 
   /** For relations that tasks build for themselves. */
-  protected final def partitionRelation(
-      build: Iterator[InternalRow] => ThetaRelation
-  ): PartitionRelation = new PartitionRelation(
-    build,
-    longMetric(JoinMetrics.IndexRows),
-    longMetric(JoinMetrics.IndexBytes),
-    longMetric(JoinMetrics.BuildTime)
-  )
+  protected final def partitionRelation(mode: ThetaBroadcastMode): PartitionRelation =
+    new PartitionRelation(
+      mode,
+      longMetric(JoinMetrics.IndexRows),
+      longMetric(JoinMetrics.IndexBytes),
+      longMetric(JoinMetrics.BuildTime)
+    )
 }
 
 object ThetaJoinExec {

@@ -8,6 +8,7 @@ final class IntsBuilder {
   private var size = 0
 
   def length: Int = size
+  def bytes: Long = 4L * values.length
 
   def add(value: Int): Unit = {
     if (size == values.length) values = Arrays.copyOf(values, LongOrder.grown(size))

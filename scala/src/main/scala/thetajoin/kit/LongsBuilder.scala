@@ -14,6 +14,7 @@ final class LongsBuilder {
   private var inOpen = 0
 
   def length: Int = full.length + inOpen
+  def bytes: Long = 8L * (full.length + open.length)
 
   def add(value: Long): Unit = {
     if (inOpen == open.length) grow()

@@ -21,7 +21,8 @@ final class PairValues(
 ) extends Serializable {
   @transient @volatile private var kept: SoftReference[Array[AnyRef]] = _
 
-  val bytes: Long = values.foldLeft(0L)((sum, value) => sum + 24L + value.length)
+  val bytes: Long =
+    values.foldLeft(0L)((sum, value) => sum + PairValues.BytesOfValue + value.length)
 
   /** Of all values, as far as they are prepared. */
   private[kit] def prepared: Array[AnyRef] = {
@@ -37,6 +38,12 @@ final class PairValues(
 
   private[kit] def prepare(position: Int): AnyRef =
     test.prepare(values(position), isLeft, isReused = true)
+}
+
+object PairValues {
+
+  /** What an array takes beside the bytes in it, with what refers to it. */
+  private[thetajoin] val BytesOfValue = 24L
 }
 
 /**

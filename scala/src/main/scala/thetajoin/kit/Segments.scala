@@ -80,6 +80,7 @@ final class SegmentsBuilder(types: Seq[DataType])(index: (Groups, Segments) => J
   private val rows = new KeyedNumbers(types, values = 1)
 
   override def add(row: InternalRow): Unit = rows.add(row)
+  override def bytes: Long = rows.bytes
 
   override def finish(): OrderedIndex = {
     val sorted = rows.sortedBy(rows.column(0))

@@ -31,8 +31,8 @@ private[thetajoin] object TaskShare {
   /** Spark keeps this part of a heap back. */
   private val ReservedBytes = 300L << 20
 
-  /** So many times the bytes of rows are held while an index is built: rows beside their keys, and then beside their copy in order. */
-  val BuildFactor = 3L
+  /** Before an index is built, so many times the bytes of rows are expected to be held meanwhile: rows beside their keys, and then beside their copy in order. */
+  private val BuildFactor = 3L
 
   /** However small a heap is. */
   private val LeastBytes = 1L << 20

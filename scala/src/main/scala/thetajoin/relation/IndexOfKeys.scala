@@ -43,6 +43,9 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
     rows < MostRows && (rows % RowsPerCheck != 0 || rows < FewRows * distinct.size.toLong)
   }
 
+  /** What is held, if the keys that wait are still to go to the join's own index. */
+  def bytes: Long = 2 * waiting.bytes + grouping.bytes + distinct.bytes
+
   def giveTo(index: IndexBuilder): Unit = {
     val cursor = waiting.result().newCursor()
     var i = 0

@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 /** Counts the rows that are taken for a relation, and ends where the task or thread that takes them has been cancelled. */
-private[thetajoin] class MeasuredRows(input: Iterator[InternalRow]) extends Iterator[InternalRow] {
+private[thetajoin] final class MeasuredRows(input: Iterator[InternalRow])
+    extends Iterator[InternalRow] {
   import MeasuredRows._
 
   private val cancellation = new Cancellation

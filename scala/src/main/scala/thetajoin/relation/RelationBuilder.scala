@@ -48,7 +48,27 @@ final class RelationBuilder(
   private val holdsKeysOnly = spec.isDistinct && spec.keyErrors == KeyErrors.Raised &&
     filter.isEmpty && stored.isEmpty && !keepUnmatchable
 
-  def add(row: InternalRow): Unit =
+  /** About the most bytes that it would hold at once if no more rows came. */
+  def bytes: Long = index.bytes + store.bytes + (if (ofKeys == null) 0L else ofKeys.bytes)
+
+  /**
+   * Takes all rows.
+   *
+   * @param hold is told now and then, and at the end, what [[bytes]] are
+   */
+  def addAll(rows: MeasuredRows)(hold: Long => Unit): Unit = {
+    var next = RelationBuilder.Step
+    while (rows.hasNext) {
+      add(rows.next())
+      if (rows.bytes >= next) {
+        next = rows.bytes + RelationBuilder.Step
+        hold(bytes)
+      }
+    }
+    hold(bytes)
+  }
+
+  private def add(row: InternalRow): Unit =
     if (holdsKeysOnly) {
       val key = evaluateKeys(row)
       if (!hasNull(key)) index.add(key)
@@ -137,4 +157,10 @@ final class RelationBuilder(
     }
     positions
   }
+}
+
+private object RelationBuilder {
+
+  /** Memory is asked for in such steps of bytes of rows. */
+  private val Step = 1L << 20
 }

@@ -1,12 +1,11 @@
 package thetajoin.relation
 
-import scala.util.control.NonFatal
+import scala.util.{Either, Left, Right}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
-import org.apache.spark.sql.execution.thetabridge.DriverMemory
 
 import thetajoin.contract.{IndexSpec, KeyErrors}
 
@@ -55,33 +54,49 @@ final case class ThetaBroadcastMode(
   def isDistinct: Boolean =
     spec.isDistinct && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
 
-  override def transform(rows: Array[InternalRow]): Any = transform(rows.iterator, None)
+  override def transform(rows: Array[InternalRow]): Any =
+    transform(rows.iterator, Some(rows.length.toLong))
 
-  /** In the driver. */
-  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
+  /** In the driver. If its heap is full, everything goes that Spark can let go of, and the rows are read once more. */
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any =
+    inDriver(rows, sizeHint).fold(
+      full =>
+        rows match {
+          case repeatable: RepeatableRows =>
+            logWarning(full.getMessage + " It is tried once more.")
+            inDriver(repeatable.again(), sizeHint).fold(throw _, identity)
+          case _ => throw full
+        },
+      identity
+    )
+
+  private def inDriver(
+      rows: Iterator[InternalRow],
+      sizeHint: Option[Long]
+  ): Either[BroadcastMemoryException, ThetaRelation] = {
     val measured = new MeasuredRows(rows)
+    val room = new DriverRoom(sizeHint)
     try {
-      if (!isDistinct) sizeHint.foreach(makeRoom)
-      relation(measured)
+      val built = relation(measured, room.ask(_, measured.rows))
+      // It is written beside itself to be sent.
+      room.make(built.bytes)
+      Right(built)
     } catch {
       case e: OutOfMemoryError =>
-        throw new BroadcastMemoryException(condition, measured.rows, measured.bytes, e)
+        Left(new BroadcastMemoryException(condition, measured.rows, measured.bytes, e))
     }
   }
 
-  /** A row is there twice for a while: as it has come, and in the order of the index. */
-  private def makeRoom(rows: Long): Unit =
-    try DriverMemory.makeRoom(rows * 2 * (keys ++ stored).map(_.dataType.defaultSize).sum)
-    catch {
-      // Perhaps there is room enough.
-      case NonFatal(e) => logWarning("thetajoin: no room could be made for a broadcast", e)
-    }
-
-  def relation(rows: Iterator[InternalRow]): ThetaRelation = {
+  /** @param hold is told what it takes at most, now and then while rows come */
+  def relation(rows: MeasuredRows, hold: Long => Unit): ThetaRelation = {
     val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable, equalKeys)
-    rows.foreach(builder.add)
+    builder.addAll(rows)(hold)
     builder.result()
   }
+
+  /** Of few rows, or none. */
+  def relation(rows: Iterator[InternalRow]): ThetaRelation =
+    relation(new MeasuredRows(rows), _ => ())
 
   /** What a reader of EXPLAIN and of the SQL tab needs of it. */
   override def toString: String =

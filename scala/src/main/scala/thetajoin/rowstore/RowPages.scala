@@ -64,6 +64,10 @@ private[thetajoin] final class RowPacker(fields: Int) {
   private val sizes = new mutable.ArrayBuilder.ofInt
   private var page = Array.emptyByteArray
   private var used = 0
+  private var full = 0L
+
+  /** Of all rows, with their places and sizes. */
+  def bytes: Long = full + page.length + (8L + 4L) * places.length
 
   def add(row: UnsafeRow): Unit = {
     val size = row.getSizeInBytes
@@ -86,7 +90,10 @@ private[thetajoin] final class RowPacker(fields: Int) {
     used = 0
   }
 
-  private def closePage(): Unit = pages += (if (used == page.length) page else page.take(used))
+  private def closePage(): Unit = {
+    pages += (if (used == page.length) page else page.take(used))
+    full += used
+  }
 }
 
 private object RowPacker {

@@ -45,6 +45,15 @@ final class RowStoreBuilder(types: Seq[DataType]) {
   private val packer = new RowPacker(paged.size)
   private var rows = 0
 
+  /**
+   * The most that it holds at once if no more rows come: all of them as they came, and in another order as many of their columns as are
+   * copied together.
+   */
+  def bytes: Long = {
+    val columns = flatBuilders.map(_.bytes)
+    columns.sum + columns.maxOption.getOrElse(0L) + 2 * packer.bytes
+  }
+
   def add(row: InternalRow): Unit = {
     var i = 0
     while (i < flatBuilders.length) {

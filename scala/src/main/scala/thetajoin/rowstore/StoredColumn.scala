@@ -43,7 +43,7 @@ final class FlatColumn(val values: AnyRef, val nulls: Array[Long]) extends Store
 }
 
 object FlatColumn {
-  private def width(values: AnyRef): Int = (values: @unchecked) match {
+  private[rowstore] def width(values: AnyRef): Int = (values: @unchecked) match {
     case _: Array[Long] | _: Array[Double] => 8
     case _: Array[Int] | _: Array[Float] => 4
     case _: Array[Short] => 2
@@ -100,6 +100,9 @@ private[rowstore] abstract class ColumnBuilder {
     }
 
   private def rows: Int = full.length + inOpen
+
+  def bytes: Long = FlatColumn.width(values).toLong * rows + (if (nulls == null) 0L
+                                                              else 8L * nulls.length)
 
   private def setNull(): Unit = {
     val word = rows >> 6

@@ -1,47 +1,63 @@
 package thetajoin.exec
 
+import java.util.concurrent.atomic.AtomicInteger
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.execution.thetabridge.DriverMemory
 import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.storage.StorageLevel
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.SharedSession
+import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
-import thetajoin.relation.{BroadcastMemoryException, ThetaBroadcastMode}
+import thetajoin.relation.{BroadcastMemoryException, ThetaBroadcastMode, ThetaRelation}
 
-/** Keeps what it is given until the heap is full. */
-private final case class EndlessSpec() extends IndexSpec {
+/** Indexes of as many builds fail as have not been counted. */
+private final case class EndlessSpec(fails: AtomicInteger) extends IndexSpec {
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = new IndexBuilder {
+    private val isEndless = fails.getAndDecrement() > 0
+    private val index = ExistenceSpec().newBuilder(keyTypes)
     private var rows = 0
     override def add(keys: InternalRow): Unit = {
+      index.add(keys)
       rows += 1
-      if (rows > 3000) throw new OutOfMemoryError("Java heap space")
+      if (rows > 3000 && isEndless) throw new OutOfMemoryError("Java heap space")
     }
-    override def finish(): OrderedIndex = throw new IllegalStateException
+    override def bytes: Long = index.bytes
+    override def finish(): OrderedIndex = index.finish()
   }
 }
 
 class BroadcastMemorySuite extends AnyFunSuite with SharedSession {
 
-  test("a full heap is reported with the join, what was read and what to do") {
+  private def join(): ThetaJoinExec = {
     val query = spark.sql(
       "SELECT /*+ BROADCAST(b) */ * FROM range(10) a JOIN range(0, 5000, 1, 1) b ON a.id < b.id"
     )
-    val Seq(join) = thetaJoins(query.queryExecution.sparkPlan): @unchecked
+    thetaJoins(executed(query)).head
+  }
+
+  private def endless(join: ThetaJoinExec, fails: Int): ThetaBroadcastMode = {
     val key = BoundReference(0, LongType, nullable = false)
-    val mode =
-      ThetaBroadcastMode(
-        "endless",
-        EndlessSpec(),
-        Seq(key),
-        None,
-        Nil,
-        keepUnmatchable = false,
-        Nil
-      )(join.mode.condition)
-    val rows = spark.range(0, 5000, 1, 1).queryExecution.toRdd.map(_.copy()).collect()
-    val failure = intercept[BroadcastMemoryException](mode.transform(rows))
+    val spec = EndlessSpec(new AtomicInteger(fails))
+    ThetaBroadcastMode("endless", spec, Seq(key), None, Nil, keepUnmatchable = false, Nil)(
+      join.mode.condition
+    )
+  }
+
+  /** As Spark gives them to the mode. */
+  private def rowsOf(join: ThetaJoinExec): Iterator[InternalRow] = {
+    val Seq(rows) = collect(join) { case rows: RepeatableRowsExec => rows }: @unchecked
+    rows.executeCollectIterator()._2
+  }
+
+  test("a full heap is reported with the join, what was read and what to do") {
+    val join = this.join()
+    val mode = endless(join, fails = 2)
+    val failure = intercept[BroadcastMemoryException](mode.transform(rowsOf(join), Some(5000L)))
     val heap = s"${Runtime.getRuntime.maxMemory >> 20} MB"
     val parts = Seq(
       "ON (a.id < b.id)",
@@ -53,5 +69,33 @@ class BroadcastMemorySuite extends AnyFunSuite with SharedSession {
     )
     for (part <- parts) assert(failure.getMessage.contains(part))
     assert(failure.getCause.isInstanceOf[OutOfMemoryError])
+  }
+
+  test("rows are read once more if the heap was full") {
+    onEveryPath { _ =>
+      val join = this.join()
+      val built = endless(join, fails = 1).transform(rowsOf(join), Some(5000L))
+      assert(built.asInstanceOf[ThetaRelation].indexed == 5000)
+    }
+  }
+
+  /** Of the whole process: Spark keeps the manager of its memory to itself. */
+  private def storageUsed: Long = {
+    val (most, left) = spark.sparkContext.getExecutorMemoryStatus.values.head
+    most - left
+  }
+
+  test("what a broadcast needs is asked of blocks that nobody uses") {
+    val kept = spark.sparkContext.parallelize(0 until 4, 2).map(i => Array.fill(1 << 20)(i.toLong))
+      .persist(StorageLevel.MEMORY_AND_DISK_SER)
+    assert(kept.count() == 4)
+    val used = storageUsed
+    assert(used > (16L << 20))
+    DriverMemory.makeRoom(1L << 20)
+    assert(storageUsed == used)
+    DriverMemory.makeRoom(Long.MaxValue)
+    assert(storageUsed < used / 2)
+    assert(kept.map(_.sum).collect().toSeq == Seq.tabulate(4)(_.toLong << 20))
+    kept.unpersist()
   }
 }

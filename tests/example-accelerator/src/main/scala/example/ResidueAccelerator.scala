@@ -75,6 +75,9 @@ private final class ResidueBuilder(equal: Seq[DataType], n: Long) extends IndexB
     residues.add(Math.floorMod(keys.getLong(equal.size), n))
   }
 
+  /** Residues are copied as they are put in order. */
+  override def bytes: Long = rows.bytes + 2 * residues.bytes
+
   override def finish(): OrderedIndex = {
     val sorted = rows.sortedBy(residues)
     val segments = Segments(sorted.starts, residues.inOrder(sorted.order))

@@ -67,6 +67,8 @@ private final class AnyOfBuilder(spec: AnyOfSpec, types: Seq[DataType]) extends 
     rows += 1
   }
 
+  override def bytes: Long = arms.map(_.bytes).sum + 4L * rows
+
   override def finish(): OrderedIndex =
     OrderedIndex(new AnyOfIndex(arms.map(_.finish()), rows), Array.range(0, rows))
 }
@@ -83,6 +85,8 @@ private final class ArmBuilder(arm: ArmSpec, types: Seq[DataType], from: Int) {
       rows.add(row)
     }
   }
+
+  def bytes: Long = index.bytes + 2 * rows.bytes
 
   def finish(): ArmIndex = {
     val OrderedIndex(ofArm, order) = index.finish()

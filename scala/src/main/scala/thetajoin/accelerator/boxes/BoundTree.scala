@@ -94,15 +94,16 @@ private[boxes] object BoundTree {
   /** No number that is asked for is as small. */
   private final val Nothing = -1
 
-  /** Of these columns the rows in this order. */
+  /** Of these columns the rows in this order. Each column is taken out of the array when it has been read, so that what is made of all numbers next has its room. */
   def apply(columns: Array[Array[Long]], order: Array[Int], extents: Seq[Extent]): BoundTree = {
     val rounding = columns.map(Rounding.of(_, order.length))
-    val levels = mutable.ArrayBuffer(rounded(columns, order, rounding))
+    val numbers = interleaved(columns, order)
+    val levels = mutable.ArrayBuffer(rounded(numbers, order.length, rounding))
     while (levels.last.length > columns.length * Size) levels += blocks(levels.last, columns.length)
     new BoundTree(
       rounding,
       extents.flatMap(e => Seq(e.low, e.high)).toArray,
-      interleaved(columns, order),
+      numbers,
       levels.toArray
     )
   }
@@ -110,7 +111,9 @@ private[boxes] object BoundTree {
   private def interleaved(columns: Array[Array[Long]], order: Array[Int]): Array[Long] = {
     val width = columns.length
     val numbers = new Array[Long](Math.multiplyExact(order.length, width))
-    for ((column, i) <- columns.zipWithIndex) {
+    for (i <- columns.indices) {
+      val column = columns(i)
+      columns(i) = null
       var p = 0
       while (p < order.length) {
         numbers(p * width + i) = column(order(p))
@@ -120,20 +123,17 @@ private[boxes] object BoundTree {
     numbers
   }
 
-  private def rounded(
-      columns: Array[Array[Long]],
-      order: Array[Int],
-      rounding: Array[Rounding]
-  ): Array[Int] = {
-    val width = columns.length
-    val entries = empty(order.length, width)
-    for ((column, i) <- columns.zipWithIndex) {
-      val of = rounding(i)
-      var p = 0
-      while (p < order.length) {
-        entries(place(p, i, width)) = of.of(column(order(p)))
-        p += 1
+  private def rounded(numbers: Array[Long], rows: Int, rounding: Array[Rounding]): Array[Int] = {
+    val width = rounding.length
+    val entries = empty(rows, width)
+    var p = 0
+    while (p < rows) {
+      var i = 0
+      while (i < width) {
+        entries(place(p, i, width)) = rounding(i).of(numbers(p * width + i))
+        i += 1
       }
+      p += 1
     }
     entries
   }

@@ -52,18 +52,28 @@ private final class BoxesBuilder(spec: BoxesSpec, types: Seq[DataType]) extends 
   private val rows = new KeyedNumbers(types, spec.numbers)
 
   private val values = mutable.ArrayBuffer.empty[Array[Byte]]
+  private var valueBytes = 0L
+  private var added = 0
 
   override def add(row: InternalRow): Unit = {
     rows.add(row)
-    if (spec.tested.isDefined) values += row.getBinary(row.numFields - 1)
+    added += 1
+    if (spec.tested.isDefined) {
+      values += row.getBinary(row.numFields - 1)
+      valueBytes += values.last.length
+    }
   }
+
+  /** Each number is there as it came, in order, and rounded to half its size. */
+  override def bytes: Long = rows.bytes + 4L * spec.numbers * added +
+    PairValues.BytesOfValue * values.length + valueBytes
 
   override def finish(): OrderedIndex = {
     val grouped = rows.grouped()
     // Without keys there is one group, be it empty.
     val groups =
       if (types.isEmpty) grouped.copy(starts = Array(0, grouped.order.length)) else grouped
-    val columns = Array.tabulate(spec.numbers)(rows.column(_).array)
+    val columns = Array.tabulate(spec.numbers)(rows.takeColumn)
     new BoxLayout(columns, groups.order.length, spec.extents, cancellation).arrange(groups)
     val tree = BoundTree(columns, groups.order, spec.extents)
     val tested =

@@ -66,6 +66,10 @@ private final class ContainmentBuilder(spec: ContainmentSpec, form: TokenForm)
     starts.add(tokens.length)
   }
 
+  /** Beside the sets: the rows of each token, where these start, twice, and the order of rows. */
+  override def bytes: Long = numbering.allBytes + 2 * (tokens.bytes + starts.bytes) +
+    4L * (tokens.length + 2 * numbering.size + starts.length)
+
   override def finish(): OrderedIndex = {
     val vocabulary = numbering.result()
     val sets = new TokenSets(starts.result(), renumbered(tokens.result()))

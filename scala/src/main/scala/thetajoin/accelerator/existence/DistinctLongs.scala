@@ -17,5 +17,7 @@ private[existence] final class DistinctLongsBuilder extends IndexBuilder {
     rows += 1
   }
 
+  override def bytes: Long = keys.bytes + 2 * firsts.bytes
+
   override def finish(): OrderedIndex = OrderedIndex(keys.table(), firsts.result())
 }

@@ -63,6 +63,7 @@ private final class NullAwareBuilder(spec: NullAwareSpec, types: Seq[DataType])
   private val groups = new GroupedBytesBuilder(types, spec.distinct)
 
   override def add(keys: InternalRow): Unit = groups.add(keys)
+  override def bytes: Long = groups.bytes
 
   override def finish(): OrderedIndex = {
     val grouped = groups.grouped()

@@ -96,6 +96,10 @@ private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extend
     i < spec.comparisons
   }
 
+  /** Values are held once more as they are adapted. */
+  override def bytes: Long =
+    numbers.bytes + 2 * arrivals.bytes + 8L * spec.comparisons * arrivals.length
+
   override def finish(): OrderedIndex = {
     val arrival = arrivals.result()
     val values = Seq.tabulate(spec.comparisons) { i =>

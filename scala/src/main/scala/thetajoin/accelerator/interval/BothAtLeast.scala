@@ -45,6 +45,7 @@ private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataTyp
   private val rows = new KeyedNumbers(types, values = 2)
 
   override def add(row: InternalRow): Unit = rows.add(row)
+  override def bytes: Long = rows.bytes
 
   override def finish(): OrderedIndex = {
     val sorted = rows.sortedBy(rows.column(0))

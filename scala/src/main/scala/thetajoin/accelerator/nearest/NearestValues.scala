@@ -1,14 +1,12 @@
 package thetajoin.accelerator.nearest
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract._
 import thetajoin.kit.keys.{Grouping, GroupingBuilder, Groups}
-import thetajoin.kit.{KeyTypes, ValueOrder}
+import thetajoin.kit.{KeyTypes, ValueOrder, ValueRows}
 import thetajoin.rowstore.RowPages
 
 /**
@@ -43,19 +41,21 @@ private final class NearestValuesBuilder(
   private val grouping = GroupingBuilder.of(keyTypes)
   private val keysOf = UnsafeProjection.create(keyTypes.toArray)
   private val valueOf = NearestValues.column(keyTypes.size, valueType)
-  private val values = mutable.ArrayBuffer.empty[InternalRow]
+  private val values = new ValueRows
 
   override def add(row: InternalRow): Unit = {
     grouping.add(keysOf(row))
-    values += valueOf(row).copy()
+    values.add(valueOf(row))
   }
+
+  override def bytes: Long = grouping.bytes + values.bytes
 
   override def finish(): OrderedIndex = {
     val ordering = spec.ordering(valueType)
-    val byValue = values.indices.toArray.sortWith { (a, b) =>
+    val byValue = values.sorted((a, b) => {
       cancellation.count(1)
-      ordering.lt(values(a), values(b))
-    }
+      ordering.compare(a, b)
+    })
     val grouped = grouping.grouped()
     val sorted =
       if (keyTypes.isEmpty) Grouping(Array(0, values.size), byValue) else grouped.sortedBy(byValue)

@@ -50,6 +50,7 @@ private final class AllRowsBuilder(existence: Boolean) extends IndexBuilder {
   private var rows = 0
 
   override def add(keys: InternalRow): Unit = rows += 1
+  override def bytes: Long = 4L * rows
 
   override def finish(): OrderedIndex = {
     val kept = if (existence) math.min(rows, 1) else rows

@@ -42,7 +42,7 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
   private val keys = new KeyedNumbers(types, values = 0)
   private val needs = mutable.ArrayBuffer.empty[Need]
   private val patterns = mutable.ArrayBuffer.empty[Array[Byte]]
-  private var bytes = 0L
+  private var patternBytes = 0L
 
   override def add(row: InternalRow): Unit = {
     keys.add(row)
@@ -56,8 +56,14 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
         needs += Need(required.place.number, read, required.isAll, number)
       }
     patterns += pattern.getBytes
-    bytes += pattern.numBytes
+    patternBytes += pattern.numBytes
   }
+
+  /** Beside the patterns: the strings that are needed of them, their automaton, and the places of rows in five lists. */
+  override def bytes: Long =
+    keys.bytes + (BytesOfRows + 2) * rowBytes + (BytesOfNeed + 5 * 4L) * needs.length
+
+  private def rowBytes: Long = patternBytes + 32L * patterns.length
 
   override def finish(): OrderedIndex = {
     val grouped = keys.grouped()
@@ -66,7 +72,7 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
     if (types.nonEmpty) testSmallGroups(sorted, groups, grouped.starts)
     val order = new NeedOrder(groups, cancellation)
     Arrays.sort(sorted, order)
-    val states = math.max(LeastStates, BytesOfRows * (bytes + 32L * patterns.length) / BytesOfState)
+    val states = math.max(LeastStates, BytesOfRows * rowBytes / BytesOfState)
     if (shorten(sorted, states)) Arrays.sort(sorted, order)
     index(sorted, groups)
   }
@@ -129,6 +135,9 @@ private object PatternsBuilder {
 
   /** An automaton takes no more memory than so many times what rows do, but has so many states in any case. */
   private val BytesOfRows = 3L
+
+  /** Without the bytes of its string. */
+  private val BytesOfNeed = 64L
   private val BytesOfState = 17L
   private val LeastStates = 1L << 20
 

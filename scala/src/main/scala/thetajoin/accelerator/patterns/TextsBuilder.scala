@@ -17,6 +17,7 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
   private val keys = new KeyedNumbers(types, values = 0)
   private val reading = spec.form.reading
   private val texts = mutable.ArrayBuffer.empty[Array[Byte]]
+  private var textBytes = 0L
 
   /** The rows of texts that don't tell which strings they have. */
   private val unread = new BitSet
@@ -26,7 +27,13 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
     val text = row.getUTF8String(row.numFields - 1)
     if (!reading.tells(text)) unread.set(texts.length)
     texts += reading.of(text)
+    textBytes += texts.last.length
   }
+
+  /** Beside the texts: places in four orders, and for each byte of them a place at the three bytes that it starts. */
+  override def bytes: Long =
+    keys.bytes + (PairValues.BytesOfValue + 4 * 4L) * texts.length +
+      (if (spec.form.places.contains(Place.Anywhere)) 5L else 1L) * textBytes
 
   override def finish(): OrderedIndex = {
     val arrived = texts.toArray

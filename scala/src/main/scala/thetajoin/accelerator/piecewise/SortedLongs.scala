@@ -10,6 +10,9 @@ private[piecewise] final class SortedLongsBuilder(spec: PiecewiseSpec) extends I
 
   override def add(row: InternalRow): Unit = keys.add(row.getLong(0))
 
+  /** The keys twice, row numbers in two orders, and the directory. */
+  override def bytes: Long = 2 * keys.bytes + 3 * 4L * keys.length
+
   override def finish(): OrderedIndex = {
     val order = spec.kept(LongOrder.ascending(keys.array, keys.length))
     val sorted = keys.inOrder(order)

@@ -1,26 +1,23 @@
 package thetajoin.accelerator.piecewise
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Ascending
+import org.apache.spark.sql.catalyst.expressions.{Ascending, UnsafeRow}
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{IndexBuilder, JoinIndex, OrderedIndex, Prober}
-import thetajoin.kit.{KeyTypes, ValueOrder}
+import thetajoin.kit.{KeyTypes, ValueOrder, ValueRows}
 import thetajoin.rowstore.RowPages
 
 /** For keys that don't fit 64 bits: strings, bytes, long decimals, structs. */
 private[piecewise] final class SortedValuesBuilder(spec: PiecewiseSpec, keyType: DataType)
     extends IndexBuilder {
-  private val keys = mutable.ArrayBuffer.empty[InternalRow]
+  private val keys = new ValueRows
 
-  override def add(row: InternalRow): Unit = keys += row.copy()
+  override def add(row: InternalRow): Unit = keys.add(row.asInstanceOf[UnsafeRow])
+  override def bytes: Long = keys.bytes
 
   override def finish(): OrderedIndex = {
-    val ordering = ValueOrder.of(keyType, Ascending)
-    val byKey = keys.indices.toArray.sortWith((a, b) => ordering.lt(keys(a), keys(b)))
-    val order = spec.kept(byKey)
+    val order = spec.kept(keys.sorted(ValueOrder.of(keyType, Ascending)))
     val pages = RowPages.of(order.iterator.map(keys(_)), Seq(keyType))
     OrderedIndex(new SortedValues(spec, KeyTypes(Seq(keyType)), pages), order)
   }

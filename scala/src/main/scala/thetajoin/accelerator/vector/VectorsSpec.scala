@@ -95,13 +95,19 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
   private val keys = new KeyedNumbers(types, values = 0)
   private val vectors = mutable.ArrayBuffer.empty[Array[Float]]
   private val nulls = new mutable.ArrayBuilder.ofBoolean
+  private var coordinates = 0L
 
   override def add(row: InternalRow): Unit = {
     keys.add(row)
     val array = row.getArray(types.size)
     vectors += array.toFloatArray()
+    coordinates += vectors.last.length
     nulls.addOne(Coordinates.hasNull(array))
   }
+
+  /** Each vector is let go of when it has been placed, so that none is there twice. Beside it are two lengths of it, and row numbers in two orders. */
+  override def bytes: Long =
+    keys.bytes + 4 * coordinates + (BytesOfVector + 8L + 4L + 2 * 4L) * vectors.length
 
   override def finish(): OrderedIndex = {
     val dimensions = mostFrequentLength
@@ -173,6 +179,9 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
 }
 
 private object VectorsBuilder {
+
+  /** What the array of one takes beside its coordinates, with what refers to it. */
+  private val BytesOfVector = 24L
 
   /** Few are longer than so many times what most are. */
   private val MuchLonger = 16.0

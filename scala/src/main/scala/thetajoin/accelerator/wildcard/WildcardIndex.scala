@@ -55,6 +55,10 @@ private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends Ind
     rows += 1
   }
 
+  /** Of a group its hash and its numbers are held beside, of all others row numbers. */
+  override def bytes: Long =
+    columns.map(_.allBytes).sum + 2 * groups.bytes + 2 * (grouped.bytes + others.bytes)
+
   override def finish(): OrderedIndex = {
     val ofGroups = groups.grouped()
     val values = columns.map(_.result())

@@ -17,7 +17,7 @@ import thetajoin.rowstore.RowPages
  */
 final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
     extends GroupingBuilder {
-  private val bytes = KeyBytes(types)
+  private val keyBytes = KeyBytes(types)
   private val keys = new BytesNumbering
   private val groupOfRow, firsts = new IntsBuilder
   private var rows = 0
@@ -25,11 +25,14 @@ final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
   override def add(row: InternalRow): Unit = {
     val key = row.asInstanceOf[UnsafeRow]
     val known = keys.size
-    val group = keys.numberOf(key.getBaseObject, bytes.offset(key), bytes.size(key))
+    val group = keys.numberOf(key.getBaseObject, keyBytes.offset(key), keyBytes.size(key))
     if (!distinct) groupOfRow.add(group)
     else if (group == known) firsts.add(rows)
     rows += 1
   }
+
+  /** Each row has its group, its place in the order and, for a while, the start of its group. */
+  override def bytes: Long = keys.allBytes + 3 * (groupOfRow.bytes + firsts.bytes)
 
   override def grouped(): Grouping =
     if (distinct) Grouping(null, firsts.result())
@@ -39,7 +42,7 @@ final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
   def groupKeys(): RowPages = RowPages.of(keys.rows(types.size), types)
 
   override def index(starts: Array[Int]): JoinIndex =
-    new GroupedBytes(keys.table(), starts, bytes)
+    new GroupedBytes(keys.table(), starts, keyBytes)
 
   override def groups: Groups = Groups.OfBytes(keys.table(), KeyTypes(types))
 

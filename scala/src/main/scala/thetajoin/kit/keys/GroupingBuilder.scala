@@ -106,6 +106,9 @@ private final class OneGroupBuilder extends GroupingBuilder {
   private var rows = 0
 
   override def add(row: InternalRow): Unit = rows += 1
+
+  /** Row numbers in two orders. */
+  override def bytes: Long = 2 * 4L * rows
   override def grouped(): Grouping =
     Grouping(if (rows == 0) Array(0) else Array(0, rows), Array.range(0, rows))
   override def index(starts: Array[Int]): JoinIndex =

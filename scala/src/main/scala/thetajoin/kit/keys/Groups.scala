@@ -77,8 +77,18 @@ final class KeyedNumbers(types: Seq[DataType], values: Int) {
     }
   }
 
+  /** About the most that is held at once until all columns are in the order of the groups: each is there twice. */
+  def bytes: Long = grouping.bytes + 2 * columns.map(_.bytes).sum
+
   /** The numbers at one place of all rows, by order of arrival. */
   def column(i: Int): LongsBuilder = columns(i)
+
+  /** The same in one array, which is longer than there are rows, without a hold on it here. */
+  def takeColumn(i: Int): Array[Long] = {
+    val numbers = columns(i).array
+    columns(i) = new LongsBuilder
+    numbers
+  }
 
   /** Called once, after all rows. */
   def grouped(): Grouping = grouping.grouped()

@@ -25,6 +25,9 @@ final class BytesNumbering {
   /** What the keys take, without a table of them. */
   def bytes: Long = if (short != null) short.bytes else long.bytes
 
+  /** About the most that it takes for them with its table, which has just grown, and a copy of them. */
+  def allBytes: Long = 2 * bytes + BytesNumbering.TableBytesOfKey * size
+
   /** The number of a key, the next one if it is new. */
   def numberOf(base: AnyRef, offset: Long, size: Int): Int =
     if (short != null && ShortTable.isShort(size)) short.numberOf(base, offset, size)
@@ -46,6 +49,12 @@ final class BytesNumbering {
     if (short == null) long.rows(fields)
     else if (size == 0) Iterator.empty
     else throw new IllegalStateException("a key of so few bytes is not a row")
+}
+
+private object BytesNumbering {
+
+  /** A table has two slots at least for each key, and is held beside one of half as many while it grows. */
+  val TableBytesOfKey: Long = 48L
 }
 
 /**

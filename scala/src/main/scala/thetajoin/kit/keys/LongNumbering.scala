@@ -14,6 +14,9 @@ final class LongNumbering {
   /** How many keys there are. */
   def size: Int = count
 
+  /** About the most that it takes for them: a table that has just grown, beside the one before. */
+  def bytes: Long = LongNumbering.BytesOfKey * count
+
   /** The keys by number. */
   def keys(): Array[Long] = {
     val keys = new Array[Long](count)
@@ -37,7 +40,7 @@ final class LongNumbering {
         val number = next()
         slots(at) = key
         numbers(at) = number
-        if (count > slots.length / 2) grow()
+        if (count > slots.length / 16 * LongNumbering.MostOfSixteen) grow()
         number
       }
     }
@@ -62,4 +65,15 @@ final class LongNumbering {
       i += 1
     }
   }
+}
+
+private object LongNumbering {
+
+  /** Of 16 slots that are taken, as in a [[ShortTable]]. */
+  val MostOfSixteen: Int = ShortTable.MostOfSixteen
+
+  private val BytesOfSlot = 8L + 4L
+
+  /** Of as many slots as are free after a table has grown, and half as many before. */
+  val BytesOfKey: Long = 3L * BytesOfSlot * 16 / MostOfSixteen
 }

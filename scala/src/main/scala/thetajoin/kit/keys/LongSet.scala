@@ -19,6 +19,9 @@ final class LongSet(expected: Int = 0) {
 
   def size: Int = used + (if (hasZero) 1 else 0)
 
+  /** About the most that it takes for them: four slots for each after it has grown, and two before. */
+  def bytes: Long = 6 * 8L * size
+
   /** Whether the number was not here before. */
   def add(key: Long): Boolean =
     if (bits == null) addToSlots(key)

@@ -47,6 +47,9 @@ object LongTable {
     keys > 0 && span >= 0 && span / BitsForKey < keys
   }
 
+  /** The most that a table takes for a key: four slots with their numbers. */
+  private[keys] val BytesOfKey = 4 * (8L + 4L)
+
   /** A hash table takes at least as much for a key: two slots. */
   private val BitsForKey = 128
 }

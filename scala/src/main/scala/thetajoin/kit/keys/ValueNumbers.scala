@@ -29,14 +29,20 @@ sealed abstract class NumberedValues {
  * @param areLongs whether the values are numbers of 64 bits
  */
 final class ValueNumbering(areLongs: Boolean) extends NumberedValues {
-  private val longs = if (areLongs) new LongNumbering else null
+  private var longs = if (areLongs) new LongNumbering else null
   private val others = if (areLongs) null else new BytesNumbering
   private var inResult: Array[Int] = _
 
-  override def size: Int = if (areLongs) longs.size else others.size
+  override def size: Int =
+    if (inResult != null) inResult.length else if (areLongs) longs.size else others.size
 
   /** What the values take, without a table of them. */
   def bytes: Long = if (areLongs) 8L * longs.size else others.bytes
+
+  /** About the most that it holds at once, [[result]] included. */
+  def allBytes: Long =
+    if (!areLongs) others.allBytes
+    else math.max(longs.bytes, (2 * 8L + 4L + LongTable.BytesOfKey) * longs.size)
 
   override def numberOf(value: Long): Int = longs.numberOf(value)
 
@@ -47,9 +53,11 @@ final class ValueNumbering(areLongs: Boolean) extends NumberedValues {
   def result(): ValueNumbers =
     if (areLongs) {
       val keys = longs.keys()
+      // Its table is let go of before another one is made.
+      longs = null
       val table = LongTable.numbered(keys.sorted)
       inResult = keys.map(table.find(_))
-      new ValueNumbers(table, null, size)
+      new ValueNumbers(table, null, keys.length)
     } else new ValueNumbers(null, others.table(), size)
 
   /** After [[result]]: the number that it has for the value which came by this number. A negative number stays. */

@@ -25,11 +25,20 @@ public final class DriverMemory {
     return runtime.maxMemory() - (runtime.totalMemory() - runtime.freeMemory());
   }
 
-  /** Blocks in use stay, and nothing goes unless all that is asked for can: then less is. */
+  /** Blocks in use stay. */
   private static void evict(MemoryManager memory, long bytes) {
-    long asked = Math.min(bytes, memory.maxOnHeapStorageMemory());
-    TestBlockId block = new TestBlockId("thetajoin");
-    while (asked > 0 && !memory.acquireStorageMemory(block, asked, MemoryMode.ON_HEAP)) asked /= 2;
-    if (asked > 0) memory.releaseStorageMemory(asked, MemoryMode.ON_HEAP);
+    long missing = Math.min(bytes - free(), memory.storageMemoryUsed());
+    while (missing > 0 && !evicted(memory, missing)) missing /= 2;
+  }
+
+  /** Asks for all that is unused and so much more, for which blocks go, and gives it back. Nothing goes unless as much can. */
+  private static boolean evicted(MemoryManager memory, long missing) {
+    synchronized (memory) {
+      long unused = memory.maxOnHeapStorageMemory() - memory.storageMemoryUsed();
+      long asked = Math.min(unused + missing, memory.maxOnHeapStorageMemory());
+      boolean granted = memory.acquireStorageMemory(new TestBlockId("thetajoin"), asked, MemoryMode.ON_HEAP);
+      if (granted) memory.releaseStorageMemory(asked, MemoryMode.ON_HEAP);
+      return granted;
+    }
   }
 }

@@ -1,0 +1,43 @@
+package thetajoin.relation
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.thetabridge.DriverMemory
+
+/**
+ * Room in the driver's heap for a relation that is built there. What all rows will take is foretold by those that have been taken, and asked for when
+ * it turns out to be more than what has been asked for before.
+ *
+ * @param rows how many rows there are, if that is known
+ */
+private[relation] final class DriverRoom(rows: Option[Long]) extends Logging {
+  import DriverRoom._
+
+  private var asked = 0L
+
+  /** @param bytes what the builder holds at most, of so many rows */
+  def ask(bytes: Long, taken: Long): Unit = {
+    val inAll = (bytes * rows.fold(UnknownGrowth)(_.toDouble / math.max(taken, 1L))).toLong
+    if (inAll > asked) {
+      asked = (inAll * Spare).toLong
+      make(asked)
+    }
+  }
+
+  def make(bytes: Long): Unit =
+    try DriverMemory.makeRoom(bytes)
+    catch {
+      // Perhaps there is room enough.
+      case NonFatal(e) => logWarning("thetajoin: no room could be made for a broadcast", e)
+    }
+}
+
+private object DriverRoom {
+
+  /** Later rows may be larger, and a table may be about to grow. */
+  private val Spare = 1.25
+
+  /** By so much a relation is taken to grow if nobody knows how many rows are to come. */
+  private val UnknownGrowth = 2.0
+}
