@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.{HashPartitioner, Partitioner}
 
-import thetajoin.relation.ThetaRelation
+import thetajoin.relation.{ReceivedRelation, ThetaRelation}
 
 /** In place of a partition's probe rows: the build rows that have found no match among them. */
 final class MarkedRows(val unmatched: UnmatchedRows) extends GenericInternalRow(0)
@@ -29,7 +29,7 @@ private[thetajoin] object BuildTailRdd {
       marker: MatchMarkerFactory,
       endsEarly: Boolean
   ): RDD[InternalRow] = probe.mapPartitionsWithIndex { (partition, rows) =>
-    val relation = broadcast.value
+    val relation = ReceivedRelation.of(broadcast)
     val unmatched = new UnmatchedRows(relation.store.rows)
     val mark = marker.newMarker(relation, partition)
     while (!(endsEarly && unmatched.isEmpty) && rows.hasNext) mark.mark(rows.next(), unmatched)

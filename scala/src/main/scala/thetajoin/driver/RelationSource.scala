@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
 import thetajoin.contract.{IndexSpec, JoinIndex, KeyErrors}
-import thetajoin.relation.ThetaRelation
+import thetajoin.relation.{ReceivedRelation, ThetaRelation}
 import thetajoin.rowstore.FlatColumn
 
 /** Where generated code finds the build side. */
@@ -49,7 +49,8 @@ private[thetajoin] sealed trait TaskSource extends RelationSource with Serializa
 /** All tasks share one. */
 private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelation])
     extends TaskSource {
-  override def relation(probe: Iterator[InternalRow]): ThetaRelation = broadcast.value
+  override def relation(probe: Iterator[InternalRow]): ThetaRelation =
+    ReceivedRelation.of(broadcast)
 
   override def sample: ThetaRelation = broadcast.value
 
@@ -61,7 +62,11 @@ private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelatio
     ofSample.nulls != null
 
   override def term(ctx: CodegenContext): String =
-    s"(${classOf[ThetaRelation].getName}) ${ctx.addReferenceObj("joinRelation", broadcast)}.value()"
+    ReceivedRelation.term(ctx.addReferenceObj(
+      "joinRelation",
+      broadcast,
+      classOf[Broadcast[_]].getName
+    ))
 
   override def indexClass(index: JoinIndex, contract: Class[_]): Class[_] = index.getClass
 }

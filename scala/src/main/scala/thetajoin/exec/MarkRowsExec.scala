@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.execution._
 
 import thetajoin.driver._
-import thetajoin.relation.ThetaRelation
+import thetajoin.relation.{ReceivedRelation, ThetaRelation}
 
 /**
  * The end of the generated stage below an existence join whose preserved side is built, and below its [[ProbeRowsExec]]:
@@ -69,13 +69,13 @@ final case class MarkRowsExec(child: SparkPlan, task: JoinTask)(@transient build
 
   override protected def doProduce(ctx: CodegenContext): String = {
     val unmatchedClass = classOf[UnmatchedRows].getName
-    val relationClass = classOf[ThetaRelation].getName
     val done = ctx.addMutableState("boolean", "marked", forceInline = true)
-    val broadcast = ctx.addReferenceObj("marksRelation", relation())
+    val broadcast =
+      ctx.addReferenceObj("marksRelation", relation(), classOf[Broadcast[_]].getName)
     unmatched = ctx.addMutableState(
       unmatchedClass,
       "unmatched",
-      v => s"$v = new $unmatchedClass((($relationClass) $broadcast.value()).store().rows());",
+      v => s"$v = new $unmatchedClass(${ReceivedRelation.term(broadcast)}.store().rows());",
       forceInline = true
     )
     s"""

@@ -15,14 +15,24 @@ private[thetajoin] final class RepeatableRows(
 ) extends Iterator[InternalRow] {
   private var rows = first
 
-  override def hasNext: Boolean = rows.hasNext
+  /** After the last row the bytes of all of them are let go of: an index is made of what has been taken. */
+  override def hasNext: Boolean = rows.hasNext || {
+    rows = Iterator.empty
+    false
+  }
+
   override def next(): InternalRow = rows.next()
 
-  /** When all that has been made of them is let go of, and all else that can be. */
-  def again(): Iterator[InternalRow] = {
+  /**
+   * When all that has been made of them is let go of, and all else that can be; None if that is less than these bytes, so that they would fare as before. To
+   * read them then may fill the heap in a task, which ends its process.
+   */
+  def again(least: Long): Option[Iterator[InternalRow]] = {
     rows = Iterator.empty
-    DriverMemory.makeRoom(Long.MaxValue)
-    rows = read()
-    rows
+    if (DriverMemory.makeRoom(Long.MaxValue) < least) None
+    else {
+      rows = read()
+      Some(rows)
+    }
   }
 }

@@ -57,18 +57,23 @@ final case class ThetaBroadcastMode(
   override def transform(rows: Array[InternalRow]): Any =
     transform(rows.iterator, Some(rows.length.toLong))
 
-  /** In the driver. If its heap is full, everything goes that Spark can let go of, and the rows are read once more. */
-  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any =
-    inDriver(rows, sizeHint).fold(
-      full =>
-        rows match {
-          case repeatable: RepeatableRows =>
-            logWarning(full.getMessage + " It is tried once more.")
-            inDriver(repeatable.again(), sizeHint).fold(throw _, identity)
-          case _ => throw full
-        },
-      identity
-    )
+  /** In the driver. If its heap is full, everything goes that Spark can let go of, and if that is much the rows are read once more. */
+  override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
+    def again(full: BroadcastMemoryException): ThetaRelation = {
+      val repeated = rows match {
+        case repeatable: RepeatableRows => repeatable.again(full.bytes)
+        case _ => None
+      }
+      repeated.fold(throw full) { rows =>
+        logWarning(
+          "thetajoin: the heap was full when an index was built, which is tried once more",
+          full
+        )
+        inDriver(rows, sizeHint).fold(throw _, identity)
+      }
+    }
+    inDriver(rows, sizeHint).fold(again, identity)
+  }
 
   private def inDriver(
       rows: Iterator[InternalRow],
@@ -115,7 +120,7 @@ final case class ThetaBroadcastMode(
 final class BroadcastMemoryException(
     condition: Option[Expression],
     rows: Long,
-    bytes: Long,
+    val bytes: Long,
     cause: OutOfMemoryError
 ) extends RuntimeException(
       s"[BROADCAST_OUT_OF_MEMORY] The driver's heap is too small to index a side of the join ON ${condition.fold("true")(_.sql)} for its broadcast: it may take " +

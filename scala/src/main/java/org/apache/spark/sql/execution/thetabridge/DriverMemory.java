@@ -12,12 +12,16 @@ public final class DriverMemory {
   /**
    * Has Spark let go of blocks that it keeps, those that were not used for the longest time first, if so many bytes would not be left.
    * Among them are the values of broadcasts, which go to disk, and which it keeps for as long as anything refers to their query.
+   *
+   * @return the bytes of blocks that it has let go of
    */
-  public static void makeRoom(long bytes) {
-    if (bytes > free() && SparkEnv.get() != null) {
-      System.gc();
-      if (bytes > free()) evict(SparkEnv.get().memoryManager(), bytes);
-    }
+  public static long makeRoom(long bytes) {
+    if (bytes <= free() || SparkEnv.get() == null) return 0;
+    System.gc();
+    MemoryManager memory = SparkEnv.get().memoryManager();
+    long before = memory.storageMemoryUsed();
+    if (bytes > free()) evict(memory, bytes);
+    return before - memory.storageMemoryUsed();
   }
 
   private static long free() {
