@@ -52,10 +52,10 @@ private final class NearestValuesBuilder(
 
   override def finish(): OrderedIndex = {
     val ordering = spec.ordering(valueType)
-    val byValue = values.sorted((a, b) => {
+    val byValue = values.sorted { (a, b) =>
       cancellation.count(1)
       ordering.compare(a, b)
-    })
+    }
     val grouped = grouping.grouped()
     val sorted =
       if (keyTypes.isEmpty) Grouping(Array(0, values.size), byValue) else grouped.sortedBy(byValue)
