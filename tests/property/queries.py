@@ -39,7 +39,8 @@ JOINS = (
 EXISTENCE = JOINS[4:8]
 MEMBERSHIP = JOINS[8:]
 # Columns that no condition reads.
-WIDE = ", ".join(f"{e} AS w{i}" for i, e in enumerate(("id", "x", "string(id)", "n", "y") * 3))
+COMPUTED = ("id", "x", "string(id)", "n", "y", "transform(array(id, n), e -> e + 1)")
+WIDE = ", ".join(f"{e} AS w{i}" for i, e in enumerate(COMPUTED * 2))
 SOURCES = (
     "{t}",
     "(SELECT /*+ REPARTITION(3) */ * FROM {t}) AS {t}",
