@@ -7,6 +7,8 @@ import scala.util.Try
 
 import org.apache.spark.scheduler._
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
+import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 
 import org.scalatest.Suite
 import org.scalatest.concurrent.Eventually
@@ -62,8 +64,9 @@ trait CancelledQueries extends SharedSession with Eventually { this: Suite =>
       outcome = Try(query.queryExecution.toRdd.foreach(_ => ()))
     })
     thread.start()
-    // Tasks of the stages ahead of the one that takes long end sooner.
+    // Tasks of the stages ahead of the one that takes long end sooner, unless they are those of what is built.
     eventually {
+      assert(isBuilt(query), query.queryExecution.executedPlan)
       assert(running.get > 0 && System.nanoTime() - lastStart > 700000000L)
       assert(nodes(query)(node), query.queryExecution.executedPlan)
     }
@@ -77,6 +80,14 @@ trait CancelledQueries extends SharedSession with Eventually { this: Suite =>
     )
     thread.join(10000)
     assert(outcome.isFailure)
+  }
+
+  private def isBuilt(query: DataFrame): Boolean = {
+    val plan = query.queryExecution.executedPlan
+    val built = collect(plan) { case stage: BroadcastQueryStageExec => stage.isMaterialized }
+    built.forall(identity) && built.size == collect(plan) { case e: BroadcastExchangeExec =>
+      e
+    }.size
   }
 
   private def nodes(query: DataFrame): Set[String] =

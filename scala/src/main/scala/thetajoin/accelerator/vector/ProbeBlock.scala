@@ -40,8 +40,8 @@ private[vector] final class ProbeBlock(
     val end = Panels.rounded(until)
     var goesOn = true
     while (from < until && panel < end && goesOn) {
-      cancellation.count(count * LANES)
       val panels = math.min(panelsAtOnce, math.min(end, index.panels.endOfPiece(panel)) - panel)
+      cancellation.count(count * panels * dimensions)
       products.multiply(
         vectors,
         count,
