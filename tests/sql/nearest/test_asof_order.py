@@ -198,9 +198,44 @@ def test_rows_have_sparks_least_difference(
 
 def test_a_difference_of_other_values_is_no_order_of_an_index(session: SparkSession) -> None:
     """Text is compared as text, and as far apart as the numbers that it is read as are."""
+    session.conf.set(ANSI, "false")
     left, right = table(session, PAIRS["text"].left[:2], "t"), table(session, ["'10'", "'9'"], "u")
-    joined = left._joinAsOf(right, left["t"], right["u"], how="inner")
-    assert [tuple(row) for row in joined.collect()] == [("95", "10")]
+    joined = left._joinAsOf(right, left["t"], right["u"], how="inner", direction="nearest")
+    assert sorted(map(tuple, joined.collect())) == [("5", "10"), ("95", "10")]
     (report,) = thetajoin.explain_joins(joined)
-    assert report.accelerator == "piecewise"
+    assert report.accelerator == "nestedloop"
     assert any("OTHER_RANK" in passed for passed in report.passed_over)
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "right", "expected", "of_spark"),
+    [
+        (">=", "06:10", "05:55 06:05", "06:05", "06:05"),
+        ("<=", "05:50", "05:55 06:05 06:40", "05:55", "06:05"),
+        (">=", "Infinity", "4 Infinity", "Infinity", "Infinity"),
+        ("<=", "-Infinity", "-Infinity 4", "-Infinity", "4"),
+    ],
+)
+def test_asof_join_of_sql_takes_the_row_next_to_the_bound(
+    session: SparkSession, op: str, value: str, right: str, expected: str, of_spark: str
+) -> None:
+    """So does Spark, but for 4.3.0, where it goes on while rows are nearer by the difference."""
+    if session.version < "4.3":
+        pytest.skip("needs Spark 4.3")
+    session.conf.set("spark.sql.join.asofJoin.enabled", "true")
+    session.conf.set(ZONE, "America/New_York")
+    as_value = "double(v)" if "n" in value else "timestamp('2024-11-03 ' || v || ':00 UTC')"
+
+    def rows(values: str, name: str) -> str:
+        each = f"SELECT explode(split('{values}', ' ')) AS v"
+        return f"(SELECT v AS {name}, {as_value} AS at FROM ({each}))"
+
+    sides = f"{rows(value, 'l')} AS a ASOF JOIN {rows(right, 'r')} AS b"
+    sql = f"SELECT r FROM {sides} MATCH_CONDITION (a.at {op} b.at)"
+    for enabled, row in (("true", expected), ("false", of_spark)):
+        session.conf.set(ENABLED, enabled)
+        joined = session.sql(sql)
+        found = [join.accelerator for join in thetajoin.explain_joins(joined)]
+        assert found == ["nearest" if enabled == "true" else None]
+        if enabled == "true" or session.version == "4.3.0":
+            assert joined.collect() == [(row,)]

@@ -1,5 +1,6 @@
 package thetajoin.accelerator.nearest
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.LongType
 
 import org.scalacheck.Gen
@@ -8,6 +9,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import thetajoin.accelerator.KeyedIndexes
 import thetajoin.condition.OrderedLong
+import thetajoin.contract.{NarrowingProber, OrderedIndex}
 
 class ClosestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
@@ -64,5 +66,55 @@ class ClosestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
         }
       }
     }
+  }
+
+  /** Told the rank of each candidate, as the driver tells it. */
+  private def least(built: OrderedIndex, key: InternalRow)(rank: Int => Long): Option[Long] = {
+    val prober = built.index.newProber()
+    prober.probe(key)
+    Iterator.continually(prober.next()).takeWhile(identity).foldLeft(Option.empty[Long]) {
+      (least, _) =>
+        val now = (prober.from until prober.until).map(i => rank(built.order(i))).min
+        val next = least.fold(now)(math.min(_, now))
+        prober.asInstanceOf[NarrowingProber].narrow(next)
+        Some(next)
+    }
+  }
+
+  test(
+    "the lowest rank is found where distances wrap around, and where they are below zero within the doubt"
+  ) {
+    val bytes = Gen.choose(-128L, 127L)
+    forAll(keyTypes, Gen.listOf(Gen.zip(Gen.choose(0, 2), bytes)), bytes, Gen.option(bytes)) {
+      case (types, data, center, doubted) =>
+        val doubt = doubted.map(_.abs)
+        val wraps = if (doubt.isEmpty) Some(127L) else None
+        val spec = ClosestSpec(types.size, None, None, isFloating = false, doubt.isDefined, wraps)
+        val (ofBuild, ofProbe) = (rows(types, 1), rows(types, 1 + doubt.size))
+        val built = build(spec, types :+ LongType, data.map(d => ofBuild(d._1, Seq(d._2))))
+        def rank(value: Long) = doubt match {
+          case Some(most) =>
+            val away = (center - value).abs
+            if (away <= most && value % 2 == 0) -away else away
+          case None => (center - value).toByte.toLong.abs
+        }
+        for (key <- 0 to 2) {
+          val expected = data.collect { case (k, v) if types.isEmpty || k == key => rank(v) }
+          val found = least(built, ofProbe(key, center +: doubt.toSeq))(i => rank(data(i)._2))
+          assert(found == expected.minOption)
+        }
+    }
+  }
+
+  test("rows that are farther away than the lowest rank are not given") {
+    val spec = ClosestSpec(keys = 0, None, None, isFloating = false, wraps = Some(Int.MaxValue))
+    val row = rows(Nil, 1)
+    val built = build(spec, Seq(LongType), (0L until 1000L).map(i => row(0, Seq(i))))
+    var seen = 0
+    val found = least(built, row(0, Seq(500L))) { i =>
+      seen += 1
+      (i - 500L).abs
+    }
+    assert(found.contains(0L) && seen < 4)
   }
 }
