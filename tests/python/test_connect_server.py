@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,16 @@ def test_accelerated_joins_give_the_rows_of_spark(remote: SparkSession, join: st
     assert sorted(map(repr, off.collect())) == sorted(map(repr, rows))
     assert "ThetaJoin" not in executed_plan(off)
     assert rows
+
+
+def test_asof_joins_of_timestamps(remote: SparkSession) -> None:
+    rows = remote.sql("SELECT id, timestamp_seconds(60 * id) AS t FROM range(4)")
+    joined = thetajoin.asof_join(
+        rows, rows.where("id = 1"), on="t", tolerance=timedelta(minutes=1), suffixes=("", "_at")
+    )
+    found = sorted((row["id"], row["id_at"]) for row in joined.collect())
+    assert found == [(0, None), (1, 1), (2, 1), (3, None)]
+    assert [join.accelerator for join in thetajoin.explain_joins(joined)] == ["nearest"]
 
 
 def test_explain_joins_and_the_sql_function_say_the_same(remote: SparkSession) -> None:
