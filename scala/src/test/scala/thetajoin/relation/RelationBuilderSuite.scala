@@ -17,6 +17,7 @@ class RelationBuilderSuite extends AnyFunSuite with SharedSession {
     "interval" -> "a.x BETWEEN b.x AND b.y",
     "interval" -> "a.x BETWEEN b.x AND b.y AND a.k = b.k",
     "interval" -> "a.x BETWEEN b.x AND b.y AND a.s = b.s",
+    "interval" -> "a.x BETWEEN b.x AND b.y AND a.id = b.id",
     "interval" -> "a.x < b.x AND a.y < b.z",
     "boxes" -> "a.x BETWEEN b.x AND b.y AND a.z BETWEEN b.z AND b.z + 5",
     "containment" -> "array_contains(b.xs, a.x)",
@@ -30,11 +31,16 @@ class RelationBuilderSuite extends AnyFunSuite with SharedSession {
     "nestedloop" -> "a.x * b.x = 12"
   )
 
-  /** What is asked for while a join's build rows come, and what they take in the end. */
-  private def held(sql: String): (String, Seq[Long], Long) = {
+  /**
+   * What is asked for while a join's build rows come, and what they take in the end.
+   *
+   * @param ofKeys whether the index may be of the equality keys alone
+   */
+  private def held(sql: String, ofKeys: Boolean): (String, Seq[Long], Long) = {
     val join: ThetaJoinExec = thetaJoins(spark.sql(sql).queryExecution.sparkPlan).head
     val build = if (join.buildSide == BuildLeft) join.left else join.right
-    val mode = join.mode.boundTo(build.output)
+    val bound = join.mode.boundTo(build.output)
+    val mode = if (ofKeys) bound else bound.copy(equalKeys = Nil)(None)
     val asked = mutable.ArrayBuffer.empty[Long]
     val rows = spark.sessionState.executePlan(build.logicalLink.get).toRdd.map(_.copy()).collect()
     val relation = mode.relation(new MeasuredRows(rows.iterator), asked.append(_): Unit)
@@ -54,9 +60,12 @@ class RelationBuilderSuite extends AnyFunSuite with SharedSession {
       "array(float(id % 7), float(id % 11), 1f) AS v"
     ).createOrReplaceTempView("t")
     for ((accelerator, condition) <- conditions) {
-      val (used, asked, bytes) =
-        held(s"SELECT /*+ BROADCAST(b) */ * FROM t a JOIN t b ON $condition")
+      val sql = s"SELECT /*+ BROADCAST(b) */ * FROM t a JOIN t b ON $condition"
+      val (used, asked, bytes) = held(sql, ofKeys = false)
       assert(used == accelerator, condition)
+      // The keys of rows that wait for another index are let go of once it is known.
+      val (_, askedOfKeys, bytesOfKeys) = held(sql, ofKeys = true)
+      assert(askedOfKeys.last >= bytesOfKeys && askedOfKeys.last < bytesOfKeys * 12, condition)
       assert(asked.size > 2 && asked == asked.sorted, condition)
       assert(asked.last >= bytes, condition)
       assert(asked.last < bytes * 12, condition)
