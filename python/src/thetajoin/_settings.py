@@ -126,10 +126,9 @@ Default: ``true``. Since 0.1.0.
 """
 
 EQUI_KEYS_MIN_BUILD_ROWS: Final = "spark.thetajoin.equiKeys.minBuildRows"
-"""From how many build rows on, by estimate, an inner or outer join is taken that compares more
-than equality keys. Of fewer rows only some have the key of a probe row, and Spark's hash join
-looks at those in less time than an index takes. Raise it where keys are nearly unique; 0 takes
-all such joins.
+"""The fewest build rows, by estimate, for which an inner or outer join is accelerated that
+compares more than equality keys. With fewer rows Spark's hash join takes less time than the
+construction of an index. 0 accelerates all such joins.
 
 Default: ``100``. Since 0.1.0.
 """
