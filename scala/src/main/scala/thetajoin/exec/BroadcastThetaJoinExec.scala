@@ -171,12 +171,14 @@ final class BroadcastThetaJoinExec(
         !task.oneRowAtMost && !BroadcastThetaJoinExec.givesRowByRow(probe))
 
   /** Whether probe rows whose matches leave the stage are sorted in batches, as far as it is known before the index is built. */
-  private def mayBeInBatches: Boolean =
-    sortsProbe && (asksTogether || role.pairs && isNarrow && (build match {
+  private def mayBeInBatches: Boolean = {
+    def isSorted = isNarrow || Settings.SortProbeMinIndexBytes.in(conf) == 0
+    sortsProbe && (asksTogether || role.pairs && isSorted && (build match {
       case stage: BroadcastQueryStageExec if stage.isMaterialized =>
         batches(relation().value).isDefined
       case _ => true
     }))
+  }
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =
