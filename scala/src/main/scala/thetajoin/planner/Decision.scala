@@ -73,5 +73,5 @@ final case class Choice(
   def rank: Option[SortOrder] = ranking.filterNot(_ => offer.isRanked).map(_.rank)
 }
 
-/** Rows by Spark's statistics, or by the size of files where there are none. */
-final case class Estimate(buildRows: BigInt, probeRows: BigInt)
+/** Rows by Spark's statistics, or by the size of files where there are none, and the bytes of a build row by the types of its columns. */
+final case class Estimate(buildRows: BigInt, probeRows: BigInt, buildRowBytes: BigInt)

@@ -312,7 +312,7 @@ private final class Planning(
   private def estimated(side: BuildSide): Estimate = {
     val built = BuildSides.built(join, side)
     val probed = if (built eq join.left) join.right else join.left
-    Estimate(estimatedRows(built), estimatedRows(probed))
+    Estimate(estimatedRows(built), estimatedRows(probed), getSizePerRow(built.output))
   }
 
   private def estimatedRows(plan: LogicalPlan): BigInt = plan match {

@@ -32,6 +32,11 @@ final class DefectiveAccelerator extends Accelerator {
     throw new IllegalStateException("defect")
 }
 
+/** Rows that Spark knows by their bytes alone. */
+final case class Sized(output: Seq[Attribute], bytes: Long) extends LeafNode {
+  override def computeStats(): Statistics = Statistics(sizeInBytes = bytes)
+}
+
 class PlannerSuite extends AnyFunSuite with SharedSession {
   private val x = AttributeReference("x", LongType)()
   private val y = AttributeReference("y", LongType)()
@@ -147,6 +152,25 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     assert(side(Inner, small, large).contains(BuildLeft))
     assert(side(FullOuter, large, small).contains(BuildRight))
     assert(placement(LeftAnti, large, large).contains(Placement.Broadcast(BuildRight)))
+  }
+
+  test("of two sides with about as many rows the one with fewer bytes is built") {
+    def sized(columns: Int, rows: Long) = {
+      val output = Seq.tabulate(columns)(i => AttributeReference(s"c$i", LongType)())
+      Sized(output, rows * (8 + 8 * columns))
+    }
+    def side(l: LogicalPlan, r: LogicalPlan) = {
+      val (key, bound) = (l.output, r.output)
+      val others = Seq(LessThan(key(1), bound(1)), GreaterThanOrEqual(key(1), bound(2)))
+      for (condition <- Seq(others, EqualTo(key.head, bound.head) +: others))
+        yield Planner.choose(join(condition.reduce(And), Inner, l, r), conf()).chosen
+          .map(_.buildSide)
+    }
+    val (wide, narrow) = (sized(22, 50000), sized(4, 52000))
+    assert(side(wide, narrow) == Seq(Some(BuildRight), Some(BuildRight)))
+    assert(side(narrow, wide) == Seq(Some(BuildLeft), Some(BuildLeft)))
+    // Far fewer rows are built, wide or not.
+    assert(side(sized(22, 5000), narrow) == Seq(Some(BuildLeft), Some(BuildLeft)))
   }
 
   test("of two large sides the preserved one, or the smaller one, is cut into blocks") {
