@@ -52,7 +52,7 @@ FEW = "(SELECT 1 FROM b WHERE b.k = a.k)"
 JOINS = [
     ("BroadcastThetaJoin interval", {}, "SELECT * FROM a JOIN b ON x BETWEEN lo AND hi"),
     ("BroadcastThetaJoin interval", {}, "SELECT * FROM a FULL JOIN b ON x BETWEEN lo AND hi"),
-    ("PairsThenTail", {}, "SELECT count(*), sum(no) FROM a FULL JOIN b ON x BETWEEN lo AND hi"),
+    ("BroadcastThetaJoin interval", {}, "SELECT count(*), sum(no) FROM a FULL JOIN b ON x BETWEEN lo AND hi"),
     ("BroadcastThetaJoin interval", {}, "SELECT * FROM a JOIN b ON a.k = b.k AND x > lo AND x < hi"),
     ("BroadcastThetaJoin piecewise", {}, "SELECT no, count(id) FROM b LEFT JOIN a ON hi < x GROUP BY no"),
     ("BroadcastThetaJoin nestedloop", {}, "SELECT * FROM a JOIN b ON a.s <> b.s AND (x + no) % 97 = 3"),

@@ -53,38 +53,6 @@ private[thetajoin] object BuildTailRdd {
       }
   }
 
-  /**
-   * @param rows the rows of all tasks
-   * @param tail the partitions that emit the build rows which none of those tasks has marked
-   */
-  final case class Sent(rows: RDD[InternalRow], tail: RDD[InternalRow])
-
-  /** Of tasks that give few rows and mark build rows by [[TaskMarks]] meanwhile: one shuffle brings both to where the tail is emitted. */
-  def afterPairs(
-      rows: RDD[InternalRow],
-      join: Int,
-      broadcast: Broadcast[ThetaRelation]
-  ): Sent = {
-    val slices = Slices(rows, broadcast)
-    val sent = rows.mapPartitionsWithIndex { (partition, given) =>
-      // There are marks once there are no more rows.
-      val copies = given.map(row => (partition % slices.count, row.copy(): AnyRef)).toArray
-      val marks = TaskMarks.of(join, slices.rows)
-      copies.iterator ++ slices.tabulate(MatchedSlice.of(marks, _, _): AnyRef)
-    }
-    val moved = new ShuffledRDD[Int, AnyRef, AnyRef](sent, slices.partitioner)
-    Sent(
-      moved.mapPartitions(_.collect { case (_, row: InternalRow) => row }),
-      moved.mapPartitionsWithIndex { (slice, parts) =>
-        slices.tail(
-          slice,
-          parts.collect { case (_, part: MatchedSlice) => part },
-          Existence.Unmatched
-        )
-      }
-    )
-  }
-
   /** What a join's tail emits. */
   def emits(role: JoinRole): Existence = role.buildExistence.getOrElse(Existence.Unmatched)
 

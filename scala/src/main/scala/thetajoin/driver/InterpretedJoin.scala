@@ -32,7 +32,6 @@ final class InterpretedJoin(
   private val candidateRows = metrics(JoinMetrics.CandidateRows)
   private val matches = metrics(JoinMetrics.Matches)
   private val ranked = task.rank.map(new LowestRanks(task, _, buildRow, finder.candidates))
-  private val marks = task.marks.map(TaskMarks.of(_, relation.store.rows))
 
   def run(probe: Iterator[InternalRow]): Iterator[InternalRow] = {
     JoinMetrics.timeProbe(metrics(JoinMetrics.ProbeTime))
@@ -128,7 +127,6 @@ final class InterpretedJoin(
       }
       val pairs = chosen.map { p =>
         matches += 1
-        marks.foreach(flags => flags(p) = true)
         output(joined(row, buildRow.at(p)))
       }
       if (task.role.padsProbe && pairs.isEmpty) Iterator.single(output(joined(row, noBuildRow)))

@@ -289,10 +289,6 @@ private[thetajoin] final class JoinCode(
     s"${columns.declareLocals}\n$loop"
   }
 
-  /** Marks the build row at a place, if that is asked for: under an aggregate, which takes pairs in methods. */
-  private def markText(columns: BuildColumns, place: String): String =
-    relation.marks.map(marks => s"$marks[${columns.positionOf(place)}] = true;\n").mkString
-
   /**
    * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles a loop in
    * place from its middle on and with an uncertain result. A run of pairs, and one that is no pair (the padded row, or build rows by
@@ -317,8 +313,7 @@ private[thetajoin] final class JoinCode(
     ) = {
       val columns = relation.newColumns()
       val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
-      val mark = if (isPair) markText(columns, p) else ""
-      val emit = mark + consumer.emit(output(probe, columns.at(p, padded)))
+      val emit = consumer.emit(output(probe, columns.at(p, padded)))
       def loopTo(end: String): String = {
         val (first, next) = (search(p, end), search(s"$p + 1", end))
         val count = if (search == NoSearch) "" else "emitted += 1L;"

@@ -23,9 +23,6 @@ final case class JoinRole(
   /** Whether the result depends on which build rows have a match anywhere. */
   def needsMatchedBuildRows: Boolean = padsBuild || buildExistence.isDefined
 
-  /** The same but for build rows without a match, which another node gives. */
-  def withoutTail: JoinRole = copy(padsBuild = false)
-
   /** Whether rows come out by whether they have a match, and not paired. */
   def isExistence: Boolean = probeExistence.isDefined || buildExistence.isDefined
 

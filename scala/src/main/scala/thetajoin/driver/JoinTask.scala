@@ -19,7 +19,6 @@ import thetajoin.relation.ThetaRelation
  * @param limit how many matches of a probe row are joined at most
  * @param rank by what the matches are ordered of which `limit` are taken, if they are not found in that order. Where it is null the pair is no match
  * @param byKeys set if the relation's index may be of the equality keys alone
- * @param marks set if build rows are marked while pairs come out: by which number of a join among [[TaskMarks]]
  */
 final case class JoinTask(
     role: JoinRole,
@@ -34,8 +33,7 @@ final case class JoinTask(
     takesNullKeys: Boolean,
     limit: Option[Int] = None,
     rank: Option[SortOrder] = None,
-    byKeys: Option[ByKeys] = None,
-    marks: Option[Int] = None
+    byKeys: Option[ByKeys] = None
 ) {
 
   /** The task for a relation of which it is known what its index answers. */

@@ -35,18 +35,6 @@ private[driver] final class RelationCode(
     )
   }
 
-  /** The marks of the running task: see [[TaskMarks]]. */
-  lazy val marks: Option[String] = task.marks.map { join =>
-    val number = ctx.addReferenceObj("join", Int.box(join))
-    ctx.addMutableState(
-      "boolean[]",
-      "marks",
-      v =>
-        s"$v = ${TaskMarks.getClass.getName}.MODULE$$.of($number.intValue(), $relation.store().rows());",
-      forceInline = true
-    )
-  }
-
   /** An expression: whether there are build rows. */
   val hasRows: String = s"$relation.store().rows() > 0"
 

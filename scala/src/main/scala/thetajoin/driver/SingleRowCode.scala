@@ -87,16 +87,12 @@ private[driver] final class SingleRowCode(
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
     val row = task.outputOrder(probe, columns.at(p, padded))
     val emit = consumer.emitSingle(row)
-    val mark = relation.marks.map(marks => s"$marks[$p] = true;").getOrElse("")
     padded match {
-      case None => s"if ($p >= 0) {\n$mark\n${count(Seq(Matches, OutputRows))}\n$emit\n}"
+      case None => s"if ($p >= 0) {\n${count(Seq(Matches, OutputRows))}\n$emit\n}"
       case Some(flag) =>
         s"""
            |final boolean $flag = $p < 0;
-           |if (!$flag) {
-           |  $mark
-           |  ${count(Seq(Matches))}
-           |}
+           |if (!$flag) ${count(Seq(Matches))}
            |${count(Seq(OutputRows))}
            |$emit""".stripMargin
     }

@@ -91,10 +91,6 @@ private[thetajoin] final case class MatchedSlice(
 
 private[thetajoin] object MatchedSlice {
 
-  /** Of a flag for each row. */
-  def of(marks: Array[Boolean], from: Int, until: Int): MatchedSlice =
-    MatchedSlice(bits(from, until)(marks(_)), null, null)
-
   /** An error that can't be written is given by what it says. */
   private[driver] def bytesOf(error: Throwable): Array[Byte] =
     try JavaBytes.of(error)

@@ -30,7 +30,6 @@ import thetajoin.rowstore.RowStore
  * @param condition the whole condition as Spark wrote it
  * @param indexed see [[ThetaJoinExec]]
  * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
- * @param marks see [[JoinTask]]
  * @param sortsProbe whether probe rows come in sorted batches, if that pays for the index that is built
  */
 final class BroadcastThetaJoinExec(
@@ -49,8 +48,7 @@ final class BroadcastThetaJoinExec(
     override val limit: Option[Int],
     override val rank: Option[SortOrder],
     override val equalKeys: Seq[Expression],
-    override val equalResidual: Seq[Expression],
-    override val marks: Option[Int] = None
+    override val equalResidual: Seq[Expression]
 ) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
     with ThetaJoinExec {
 
@@ -58,7 +56,7 @@ final class BroadcastThetaJoinExec(
 
   // What a case class would have generated, with our fields among Spark's: copies, equality and
   // canonical forms go through these.
-  override def productArity: Int = 17
+  override def productArity: Int = 16
   override def productElement(n: Int): Any = n match {
     case 5 => indexed
     case 6 => residual
@@ -71,7 +69,6 @@ final class BroadcastThetaJoinExec(
     case 13 => rank
     case 14 => equalKeys
     case 15 => equalResidual
-    case 16 => marks
     case inherited => super.productElement(inherited)
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
@@ -92,8 +89,7 @@ final class BroadcastThetaJoinExec(
       newLeft: SparkPlan = left,
       newRight: SparkPlan = right,
       newMode: ThetaBroadcastMode = mode,
-      newSortsProbe: Boolean = sortsProbe,
-      newMarks: Option[Int] = marks
+      newSortsProbe: Boolean = sortsProbe
   ): BroadcastThetaJoinExec = {
     val join = new BroadcastThetaJoinExec(
       newLeft,
@@ -111,8 +107,7 @@ final class BroadcastThetaJoinExec(
       limit,
       rank,
       equalKeys,
-      equalResidual,
-      newMarks
+      equalResidual
     )
     join.copyTagsFrom(this)
     join
@@ -121,7 +116,7 @@ final class BroadcastThetaJoinExec(
   /** Joins that do the same are the same, whatever their numbers. */
   override protected def doCanonicalize(): SparkPlan = {
     val join = super.doCanonicalize().asInstanceOf[BroadcastThetaJoinExec]
-    join.changed(newMode = boundMode, newMarks = marks.map(_ => 0))
+    join.changed(newMode = boundMode)
   }
 
   override def requiredChildDistribution: Seq[Distribution] = buildSide match {
@@ -197,18 +192,6 @@ final class BroadcastThetaJoinExec(
 
   /** Gives probe rows as they come: sorting them first costs more than their look-ups where each may leave the stage. */
   def inOrder: BroadcastThetaJoinExec = if (sortsProbe) changed(newSortsProbe = false) else this
-
-  /** Whether pairs come out, and then the build rows that are in none. */
-  def emitsTail: Boolean = role.pairs && role.needsMatchedBuildRows
-
-  def newTailInput(): TailInput = new TailInput(TaskMarks.newJoin(), build)
-
-  /** The same join without those build rows, each task of which marks the others. */
-  def withoutTail(input: TailInput): BroadcastThetaJoinExec =
-    changed(newMarks = Some(input.join))
-
-  /** Those build rows. */
-  def tailOnly(input: TailInput): TailRowsExec = TailRowsExec(output, task, input)
 
   private[exec] def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
 

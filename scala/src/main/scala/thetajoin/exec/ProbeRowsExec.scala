@@ -56,15 +56,6 @@ object IsolateProbe extends Rule[SparkPlan] {
         case ended: ProbeRowsExec => ended
         case side => ProbeRowsExec(isolate(side, consumedInPlace = false))
       }
-    case PairAggregateExec.OverJoin(aggregate, join: BroadcastThetaJoinExec)
-        if join.emitsTail && hasCode(join) =>
-      val input = join.newTailInput()
-      val pairs = isolate(join.withoutTail(input), consumedInPlace = true)
-      PairsThenTailExec(
-        PairAggregateExec(aggregate, pairs),
-        PairAggregateExec(aggregate, join.tailOnly(input)),
-        input
-      )
     case PairAggregateExec.OverJoin(aggregate, join) if hasCode(join) && join.hasCode =>
       PairAggregateExec(aggregate, isolate(join, consumedInPlace = true))
     case _: BaseAggregateExec => plan.mapChildren(isolate(_, consumedInPlace = isGenerated(plan)))

@@ -39,9 +39,6 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   def equalKeys: Seq[Expression] = Nil
   def equalResidual: Seq[Expression] = Nil
 
-  /** See [[JoinTask]]; if set, build rows without a match are left to another node. */
-  def marks: Option[Int] = None
-
   protected final def probe: SparkPlan = buildSide match {
     case BuildLeft => right
     case BuildRight => left
@@ -53,8 +50,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   }
 
   protected lazy val task: JoinTask = {
-    val whole = JoinRole.of(joinType, buildSide).get
-    val role = if (marks.isDefined) whole.withoutTail else whole
+    val role = JoinRole.of(joinType, buildSide).get
     val stored = ThetaJoinExec.storedAttributes(role, build.output, residual)
     require(
       stored.map(_.dataType) == boundMode.stored.map(_.dataType),
@@ -74,8 +70,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
       takesNullKeys = mode.spec.takesNulls,
       limit,
       rank,
-      if (equalKeys.isEmpty) None else Some(ByKeys(equalKeys, equalResidual)),
-      marks
+      if (equalKeys.isEmpty) None else Some(ByKeys(equalKeys, equalResidual))
     )
   }
 

@@ -27,7 +27,7 @@ class CancellationSuite extends AnyFunSuite with CancelledQueries {
     "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a LEFT ANTI JOIN b ON a.id > b.lo AND $never",
     "MarkRows" -> s"SELECT /*+ BROADCAST(a) */ * FROM a LEFT SEMI JOIN b ON a.k = b.k AND $never",
     "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a FULL JOIN b ON $never",
-    "PairsThenTail" -> s"SELECT /*+ BROADCAST(b) */ count(b.v) FROM a FULL JOIN b ON $never",
+    "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ count(b.v) FROM a FULL JOIN b ON $never",
     "ShuffledThetaJoin" -> s"SELECT /*+ MERGE(c), THETA_JOIN(b) */ a.id FROM a JOIN b ON a.k = b.k AND a.id > b.lo AND $never"
   )
 
