@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -20,6 +20,8 @@ from pyspark.sql import SparkSession
 ENABLED = "spark.thetajoin.enabled"
 ANSI = "spark.sql.ansi.enabled"
 BROADCAST_LIMIT = "spark.sql.autoBroadcastJoinThreshold"
+# Settings that begin so are numbers of `thetajoin.Yardsticks`, for all sessions.
+YARDSTICK = "yardstick."
 
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
@@ -37,7 +39,7 @@ MATRIX: dict[str, dict[str, str]] = {
     f"{how}{'-aqe' if adaptive else ''}": {
         **(GENERATED if how == "codegen" else INTERPRETED),
         "spark.sql.adaptive.enabled": str(adaptive).lower(),
-        "spark.thetajoin.sortProbe.minIndexBytes": "4k" if adaptive else "0",
+        **({} if adaptive else {f"{YARDSTICK}sortedIndexBytes": "0"}),
     }
     for adaptive in (True, False)
     for how in ("codegen", "interpreted")
@@ -116,7 +118,12 @@ def difference(spark: SparkSession, sql: str, off: Outcome, on: Outcome) -> str 
 
 
 class Confs:
-    """The confs of a session, changed with few calls: only what differs from the last time is set."""
+    """The confs of a session, and tuned numbers of this JVM, which have `yardstick.` ahead of their name.
+
+    They are changed with few calls: only what differs from the last time is set.
+    """
+
+    tuned: ClassVar[dict[str, str]] = {}
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
@@ -125,6 +132,8 @@ class Confs:
 
     def apply(self, settings: Mapping[str, str]) -> None:
         """Makes these the session's confs; those of the last call that are not among them go back."""
+        self._tune({k: v for k, v in settings.items() if k.startswith(YARDSTICK)})
+        settings = {k: v for k, v in settings.items() if not k.startswith(YARDSTICK)}
         for key in self.applied.keys() - settings.keys():
             before = self.base[key]
             if before is None:
@@ -138,6 +147,17 @@ class Confs:
             if self.applied.get(key) != value:
                 self.spark.conf.set(key, value)
         self.applied = dict(settings)
+
+    def _tune(self, yardsticks: dict[str, str]) -> None:
+        """Sets these numbers, and no other: whoever set one before may be gone."""
+        if yardsticks == Confs.tuned:
+            return
+        numbers = _jvm(self.spark).thetajoin.Yardsticks
+        for key in Confs.tuned.keys() - yardsticks.keys():
+            numbers.reset(key.removeprefix(YARDSTICK))
+        for key, value in yardsticks.items():
+            numbers.set(key.removeprefix(YARDSTICK), int(value))
+        Confs.tuned = yardsticks
 
 
 def _final(plan: Any) -> str:

@@ -155,7 +155,7 @@ class Comparison(Generic[Q]):
         """From how many build rows on a join's index is of its equality keys alone, where few rows have the same keys."""
         jvm = self.spark._jvm
         assert jvm is not None
-        getattr(jvm.thetajoin.relation.IndexOfKeys, "leastRows_$eq")(rows)
+        jvm.thetajoin.Yardsticks.set("indexOfKeysRows", rows)
 
     def run(self, case: Case[Q]) -> None:
         self.confs.apply(OFF)

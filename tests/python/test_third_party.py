@@ -35,10 +35,10 @@ spark.range(160).selectExpr("IF(id % 40 = 3, NULL, id) y", f"{key} m").createOrR
 answers = []
 kinds = ("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI")
 conditions = ("(a.x + b.y) % 64 = 0", "a.k = b.m AND (a.x + b.y) % 16 = 0")
-least = ("1p", "0")  # sizes of an index from which on probe rows come in batches: never, always
+least = (1 << 50, 0)  # sizes of an index from which on probe rows come in batches: never, always
 for kind, condition, codegen, batches in product(kinds, conditions, ("true", "false"), least):
         spark.conf.set("spark.sql.codegen.wholeStage", codegen)
-        spark.conf.set("spark.thetajoin.sortProbe.minIndexBytes", batches)
+        spark._jvm.thetajoin.Yardsticks.set("sortedIndexBytes", batches)
         sql = f"SELECT * FROM a {kind} JOIN b ON {condition}"
         rows = []
         for enabled in ("true", "false"):

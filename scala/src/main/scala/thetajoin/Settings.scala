@@ -82,20 +82,6 @@ object Settings {
     SettingKind.Count
   )
 
-  val SortProbeMinIndexBytes: Setting[Long] = Setting(
-    "spark.thetajoin.sortProbe.minIndexBytes",
-    "4k",
-    "0.1.0",
-    "From which size of an ordered index on probe rows are sorted in batches ahead of the look-ups, so that " +
-      "neighbours read neighbouring memory: if there may be more than 100,000 probe rows and the index has 4 MiB or more, " +
-      "but for wide probe rows whose pairs no aggregate consumes in place; " +
-      "in a smaller one if pairs come out, a probe row is narrow, and a key has 64 build rows or more on average. An index " +
-      "that finds a probe row's only candidate by one call may take no batches. A batch of which few rows have their key in " +
-      "the index stays as it is. 0 ignores all else; a size that no index has, such as 1p, sorts never, which keeps the order " +
-      "of probe rows within a partition.",
-    SettingKind.Bytes
-  )
-
   val ShuffleMaxPartitionBytes: Setting[Long] = Setting(
     "spark.thetajoin.shuffle.maxPartitionBytes",
     "128m",
@@ -115,7 +101,6 @@ object Settings {
       Accelerators,
       BroadcastMaxBytes,
       EquiKeysMinBuildRows,
-      SortProbeMinIndexBytes,
       ShuffleMaxPartitionBytes
     )
 

@@ -31,6 +31,13 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
     try spark.stop()
     finally super.afterAll()
 
+  /** With another value of one of [[Yardsticks]]. */
+  protected def withYardstick[A](name: String, value: Long)(body: => A): A = {
+    Yardsticks.set(name, value)
+    try body
+    finally Yardsticks.reset(name)
+  }
+
   protected def withConf[A](pairs: (String, String)*)(body: => A): A = {
     val before = pairs.map { case (k, _) => k -> spark.conf.getOption(k) }
     pairs.foreach { case (k, v) => spark.conf.set(k, v) }

@@ -7,9 +7,6 @@ abstract class JoinIndex extends Serializable {
   /** A cursor for one task. */
   def newProber(): Prober
 
-  /** How many different keys its rows have, of those that must be equal; 1 if there are none. */
-  def keyCount: Int = 1
-
   /** One for probe rows in sorted batches, if the index has such. */
   def newBatchProber(): Option[Prober with BatchProber] = newProber() match {
     case prober: BatchProber => Some(prober)

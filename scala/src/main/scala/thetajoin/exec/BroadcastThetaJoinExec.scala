@@ -15,10 +15,10 @@ import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
-import thetajoin.Settings
+import thetajoin.Yardsticks
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
-import thetajoin.planner.{Planner, Repeatable}
+import thetajoin.planner.Repeatable
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 import thetajoin.rowstore.RowStore
 
@@ -167,8 +167,7 @@ final class BroadcastThetaJoinExec(
 
   /** Whether probe rows whose matches leave the stage are sorted in batches, as far as it is known before the index is built. */
   private def mayBeInBatches: Boolean = {
-    def isSorted = isNarrow || Settings.SortProbeMinIndexBytes.in(conf) == 0
-    sortsProbe && (asksTogether || role.pairs && isSorted && (build match {
+    sortsProbe && (asksTogether || role.pairs && isNarrow && (build match {
       case stage: BroadcastQueryStageExec if stage.isMaterialized =>
         batches(relation().value).isDefined
       case _ => true
@@ -264,18 +263,10 @@ final class BroadcastThetaJoinExec(
       batchesOf(relation)
     else None
 
-  private def paysToSort(relation: ThetaRelation): Boolean = {
-    val least = Settings.SortProbeMinIndexBytes.in(conf)
-    val bytes = relation.index.bytes
-    def isLongSearched = role.pairs &&
-      relation.indexed >= BroadcastThetaJoinExec.ManyRowsOfKey * relation.index.keyCount
-    val isLarge = bytes >= Planner.LargeIndexBytes
-    def pays =
+  private def paysToSort(relation: ThetaRelation): Boolean =
+    relation.index.bytes >= Yardsticks.SortedIndexBytes() &&
       // One call a row has nothing to carry on to the next, but finds its neighbour in a cache.
-      if (task.looksUp(relation)) isLarge && task.looksUp(relation, inBatches = true)
-      else isLarge || isNarrow && isLongSearched
-    least == 0 || bytes >= least && pays
-  }
+      (!task.looksUp(relation) || task.looksUp(relation, inBatches = true))
 
   /** Whether a probe row is sorted sooner than unsorted rows are looked up. */
   private def isNarrow: Boolean = probe.output.forall(a => RowStore.isFlat(a.dataType)) &&
@@ -300,10 +291,7 @@ object BroadcastThetaJoinExec {
   /** From so many on, cores are hardly idle though some partitions be empty. */
   private val PartitionsOfCore = 4
 
-  /** In a smaller index fewer rows of a key than these are found as quickly in any order of probe rows. */
-  private val ManyRowsOfKey = 64L
-
-  /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up in a small index. */
+  /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up, if they leave the stage. */
   private val FewRowBytes = 64
 
   /**

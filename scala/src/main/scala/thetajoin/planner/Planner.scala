@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUti
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.Settings
+import thetajoin.{Settings, Yardsticks}
 import thetajoin.accelerator.Registry
 import thetajoin.condition.{ConditionAnalysis, OneSided, PairTested}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
@@ -24,9 +24,6 @@ import thetajoin.reason.{Reason, ReasonCode}
  * the settings and what an executor has, so that a report can ask about a join that was planned elsewhere.
  */
 object Planner {
-
-  /** Of an index that does not fit a core's cache: sorted look-ups read neighbouring memory. */
-  private[thetajoin] val LargeIndexBytes = 4L << 20
 
   def choose(join: Join, conf: SQLConf): Decision =
     leftToSpark(join, conf) match {
@@ -284,15 +281,10 @@ private final class Planning(
 
   private def sortsProbe(estimate: Estimate, offer: Offer): Boolean = {
     val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
-    val setting = Settings.SortProbeMinIndexBytes.in(conf)
-    val leastBytes =
-      if (offer.spec.findsOneAtMost) math.max(setting, Planner.LargeIndexBytes) else setting
-    def mayBe(estimated: BigInt, rows: Long) = estimated * Compression >= rows
-    offer.spec.rowsTogether > 0 || bounds.nonEmpty && bounds.forall(
-      _.dataType == LongType
-    ) && (setting == 0 ||
-      mayBe(estimate.buildRows, leastBytes / IndexBytesPerRow) &&
-      mayBe(estimate.probeRows, ManyProbeRows))
+    val leastRows = Yardsticks.SortedIndexBytes() / IndexBytesPerRow
+    def mayBeMany(estimated: BigInt) = estimated * Compression >= leastRows
+    offer.spec.rowsTogether > 0 || bounds.nonEmpty && bounds.forall(_.dataType == LongType) &&
+    mayBeMany(estimate.buildRows) && mayBeMany(estimate.probeRows)
   }
 
   private def spread(estimate: Estimate, offer: Offer, hasResidual: Boolean): Spread = {
@@ -323,9 +315,6 @@ private final class Planning(
 
   /** Of an ordered index, about. */
   private val IndexBytesPerRow = 20L
-
-  /** From so many on the look-ups cost more than the code that sorts. */
-  private val ManyProbeRows = 100000L
 
   /** How many times more rows a file may have than its size says. What is built in the end is known before rows are sorted. */
   private val Compression = 8

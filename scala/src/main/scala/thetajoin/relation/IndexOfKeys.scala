@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.LongType
 
+import thetajoin.Yardsticks
 import thetajoin.contract.{IndexBuilder, OrderedIndex}
 import thetajoin.kit.keys.{GroupingBuilder, LongSet}
 import thetajoin.rowstore.RowPacker
@@ -57,7 +58,7 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
 
   /** After all rows: the index, if few rows have the same keys. */
   def result(): Option[OrderedIndex] =
-    if (rows < IndexOfKeys.leastRows) None
+    if (rows < Yardsticks.IndexOfKeysRows()) None
     else {
       val grouped = grouping.grouped()
       if (areFew(grouped.starts))
@@ -80,10 +81,7 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
   }
 }
 
-private[thetajoin] object IndexOfKeys {
-
-  /** An index over fewer rows takes no time to speak of. Tests set it. */
-  @volatile var leastRows: Int = 4096
+private object IndexOfKeys {
 
   /** So many rows of a key are tested in the time of a search among them. */
   private val FewRows = 8L

@@ -378,7 +378,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
         query.queryExecution.executedPlan
       )
     }
-    for (sql <- ofGroup.flatMap(queries)) withConf(Settings.SortProbeMinIndexBytes.key -> "0") {
+    for (sql <- ofGroup.flatMap(queries)) withYardstick("sortedIndexBytes", 0) {
       assertSame(sql, "interval")
       val query = spark.sql(sql)
       executed(query)
@@ -386,13 +386,13 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
     // Compared with the order of arrival: Spark alone would meet all pairs.
     def sortedAs(unsorted: String): Unit = {
-      val expected = withConf(Settings.SortProbeMinIndexBytes.key -> "1p") {
+      val expected = withYardstick("sortedIndexBytes", Long.MaxValue) {
         val query = spark.sql(unsorted)
         val rows = query.collect().toSet
         assert(broadcastJoins(query.queryExecution.executedPlan).map(_.sortsProbe) == Seq(false))
         rows
       }
-      withConf(Settings.SortProbeMinIndexBytes.key -> "0") {
+      withYardstick("sortedIndexBytes", 0) {
         val query = spark.sql(unsorted)
         assert(query.collect().toSet == expected, unsorted)
         assertSorts(query)
@@ -408,15 +408,11 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       assert(broadcastJoins(plan).size == 1)
       generated(plan).contains(classOf[ProbeBatch].getName)
     }
-    spark.range(20000).selectExpr("id AS l", "id AS lo", "id + 9 AS hi")
-      .createOrReplaceTempView("versions")
     val on = "ON points.k = l AND v BETWEEN lo AND hi"
-    assert(isSorted(s"SELECT /*+ BROADCAST(spans) */ count(*), sum(id) FROM points JOIN spans $on"))
-    assert(!isSorted(s"SELECT /*+ BROADCAST(spans) */ count(*), max(s) FROM points JOIN spans $on"))
-    assert(
-      !isSorted(s"SELECT /*+ BROADCAST(versions) */ count(*) FROM points JOIN versions $on")
-    )
-    withConf(Settings.SortProbeMinIndexBytes.key -> "0") {
+    val counted = s"SELECT /*+ BROADCAST(spans) */ count(*), max(s) FROM points JOIN spans $on"
+    assert(!isSorted(counted))
+    withYardstick("sortedIndexBytes", 1 << 20)(assert(isSorted(counted)))
+    withYardstick("sortedIndexBytes", 0) {
       assert(isSorted(s"SELECT count(*) FROM points LEFT SEMI JOIN spans $on"))
       assert(!isSorted(s"SELECT id FROM points LEFT SEMI JOIN spans $on"))
     }

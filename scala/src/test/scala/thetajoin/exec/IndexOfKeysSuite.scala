@@ -4,16 +4,13 @@ import org.apache.spark.sql.execution.SparkPlan
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.SharedSession
-import thetajoin.relation.IndexOfKeys
+import thetajoin.{SharedSession, Yardsticks}
 
 /** Where few build rows have the same equality keys, an index of these keys takes the place of the accelerator's. */
 class IndexOfKeysSuite extends AnyFunSuite with SharedSession {
-  private val usual = IndexOfKeys.leastRows
-
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    IndexOfKeys.leastRows = 1
+    Yardsticks.set("indexOfKeysRows", 1)
     def view(name: String, rows: Int, columns: String*): Unit =
       spark.range(0, rows.toLong, 1, 2).selectExpr(columns: _*).createOrReplaceTempView(name)
     view(
@@ -45,7 +42,7 @@ class IndexOfKeysSuite extends AnyFunSuite with SharedSession {
   }
 
   override protected def afterAll(): Unit =
-    try IndexOfKeys.leastRows = usual
+    try Yardsticks.reset("indexOfKeysRows")
     finally super.afterAll()
 
   private def areOfKeys(plan: SparkPlan): Seq[Boolean] =
@@ -90,9 +87,9 @@ class IndexOfKeysSuite extends AnyFunSuite with SharedSession {
     val on = "k = m AND t >= lo AND t < hi"
     for (right <- Seq("hot", "many"))
       assert(areOfKeys(assertSame(s"SELECT * FROM a JOIN $right ON $on", "interval")) == Seq(false))
-    IndexOfKeys.leastRows = 201
+    Yardsticks.set("indexOfKeysRows", 201)
     try assert(areOfKeys(assertSame(s"SELECT * FROM a JOIN b ON $on", "interval")) == Seq(false))
-    finally IndexOfKeys.leastRows = 1
+    finally Yardsticks.set("indexOfKeysRows", 1)
   }
 
   test("more rows than may wait, and keys found frequent among them") {

@@ -2,7 +2,7 @@ package thetajoin.exec
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.{Settings, SharedSession}
+import thetajoin.SharedSession
 
 /** Outer joins that preserve the build side, below an aggregate. */
 class PreservedBuildSideSuite extends AnyFunSuite with SharedSession {
@@ -36,14 +36,13 @@ class PreservedBuildSideSuite extends AnyFunSuite with SharedSession {
       "(id + no) % 40000 = 7 AND p.id < 40" -> "nestedloop"
     )
     for (
-      (adaptive, bytes) <- Seq("true" -> "0", "false" -> "1p");
+      (adaptive, bytes) <- Seq("true" -> 0L, "false" -> Long.MaxValue);
       (condition, accelerator) <- conditions;
       sql <- preserving
     )
-      withConf(
-        "spark.sql.adaptive.enabled" -> adaptive,
-        Settings.SortProbeMinIndexBytes.key -> bytes
-      )(assertSame(sql + condition, accelerator))
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        withYardstick("sortedIndexBytes", bytes)(assertSame(sql + condition, accelerator))
+      }
   }
 
   test("empty sides, and tasks without rows") {

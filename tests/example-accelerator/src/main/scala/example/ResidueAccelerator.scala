@@ -88,7 +88,6 @@ private final class ResidueBuilder(equal: Seq[DataType], n: Long) extends IndexB
 /** @param residues a segment of sorted residues for each group of equal keys */
 final class ResidueIndex(n: Long, groups: Groups, residues: Segments) extends JoinIndex {
   override def bytes: Long = groups.bytes + residues.bytes
-  override def keyCount: Int = residues.count
   override def newProber(): Prober = new ResidueProber(n, groups, residues)
 }
 

@@ -122,8 +122,6 @@ final class Boxes(
     ends.filter(java.lang.Double.isFinite).foldLeft(0.0)(math.max(_, _))
   }
 
-  override def keyCount: Int = starts.length - 1
-
   override def newProber(): Prober = {
     val areNumbers = tested == null && !groups.isInstanceOf[Groups.OfBytes]
     if (distance == null) {

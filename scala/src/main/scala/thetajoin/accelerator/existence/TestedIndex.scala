@@ -72,7 +72,7 @@ final class TestedRows(test: GroupTest, isEmpty: Boolean) extends TestedNumbers 
 }
 
 /** A group for each key of 64 bits. The numbers of a probe row are its key, then the values that are tested. */
-final class TestedLongs(table: LongTable, test: GroupTest, override val keyCount: Int)
+final class TestedLongs(table: LongTable, test: GroupTest)
     extends TestedNumbers
     with KeyBounds {
   override def least: Long = table.least
@@ -87,8 +87,7 @@ final class TestedLongs(table: LongTable, test: GroupTest, override val keyCount
 }
 
 /** A group for each key of other types. */
-final class TestedBytes(groups: Groups.OfBytes, test: GroupTest, override val keyCount: Int)
-    extends JoinIndex {
+final class TestedBytes(groups: Groups.OfBytes, test: GroupTest) extends JoinIndex {
   override def bytes: Long = groups.bytes + test.bytes
   override def newProber(): Prober = new TestedBytesProber(groups, test)
 }
@@ -119,9 +118,9 @@ private final class TestedBytesProber(groups: Groups.OfBytes, test: GroupTest)
 }
 
 private[existence] object TestedIndex {
-  def apply(groups: Groups, test: GroupTest, keyCount: Int): JoinIndex = groups match {
+  def apply(groups: Groups, test: GroupTest): JoinIndex = groups match {
     case Groups.One(isEmpty) => new TestedRows(test, isEmpty)
-    case Groups.OfNumbers(table) => new TestedLongs(table, test, keyCount)
-    case bytes: Groups.OfBytes => new TestedBytes(bytes, test, keyCount)
+    case Groups.OfNumbers(table) => new TestedLongs(table, test)
+    case bytes: Groups.OfBytes => new TestedBytes(bytes, test)
   }
 }

@@ -108,7 +108,7 @@ private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extend
     }
     val groups = numbers.grouped()
     val kept = spec.keptRows(groups, values)
-    val index = TestedIndex(numbers.groups, kept.test, keyCount = groups.starts.length - 1)
+    val index = TestedIndex(numbers.groups, kept.test)
     OrderedIndex(index, kept.rows.map(arrival(_)))
   }
 }

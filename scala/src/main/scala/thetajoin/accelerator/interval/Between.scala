@@ -37,8 +37,6 @@ final case class BetweenSpec(keys: Int, lower: Option[Boolean], upper: Option[Bo
 sealed class Between(spec: BetweenSpec, groups: Groups, segments: Segments) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes
 
-  override def keyCount: Int = segments.count
-
   override def newProber(): Prober = groups match {
     case _: Groups.OfBytes => new BetweenProber(groups, segments, spec.lower, spec.upper)
     case _ => new BetweenProber(groups, segments, spec.lower, spec.upper) with LongsProber

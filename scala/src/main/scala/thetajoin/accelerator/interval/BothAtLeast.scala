@@ -68,8 +68,6 @@ sealed class BothAtLeast(
 ) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
 
-  override def keyCount: Int = segments.count
-
   override def newProber(): Prober = groups match {
     case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree)
     case _ => new BothAtLeastProber(spec, groups, segments, tree) with LongsProber

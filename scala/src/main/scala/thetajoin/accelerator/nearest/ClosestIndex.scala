@@ -55,7 +55,6 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
   private[nearest] val isFirst: Boolean = spec.isFirst
 
   override def bytes: Long = groups.bytes + values.bytes
-  override def keyCount: Int = values.count
   override def newProber(): Prober = groups match {
     case _: Groups.OfBytes if isNarrowed => new NarrowedProber(this, groups)
     case _: Groups.OfBytes => new ClosestProber(this, groups)

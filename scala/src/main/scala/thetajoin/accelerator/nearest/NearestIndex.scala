@@ -36,7 +36,6 @@ final case class NearestSpec(
 
 sealed class Nearest(spec: NearestSpec, groups: Groups, segments: Segments) extends JoinIndex {
   override def bytes: Long = groups.bytes + segments.bytes
-  override def keyCount: Int = segments.count
   override def newProber(): Prober = groups match {
     case _: Groups.OfBytes => new NearestProber(spec, groups, segments)
     case _ => new NearestProber(spec, groups, segments) with LongsProber

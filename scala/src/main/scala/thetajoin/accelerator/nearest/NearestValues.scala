@@ -74,7 +74,6 @@ final class NearestValues(
     values: RowPages
 ) extends JoinIndex {
   override def bytes: Long = groups.bytes + 4L * starts.length + values.bytes
-  override def keyCount: Int = starts.length - 1
   override def newProber(): Prober =
     new NearestValuesProber(spec, groups, starts, valueType.all.head, values)
 }

@@ -33,8 +33,6 @@ final class Texts(
     (if (backwards == null) 0L else 4L * backwards.length) +
     (if (trigrams == null) 0L else trigrams.bytes)
 
-  override def keyCount: Int = starts.length - 1
-
   override def newProber(): Prober = new TextsProber(this)
 }
 

@@ -27,8 +27,6 @@ final class Vectors(
   override def bytes: Long =
     groups.bytes + 4L * (starts.length + unusual.length + taken.length) + panels.bytes
 
-  override def keyCount: Int = starts.length - 1
-
   override def newProber(): Prober = new VectorProber(this)
 }
 
