@@ -42,7 +42,6 @@ class Block:
     slow: bool = False
     since: tuple[int, ...] = ()
     rows: list[str] | None = None
-    equal: str | None = None
     sql: list[str] = field(default_factory=list)
 
     def cases(self) -> Iterator[tuple[str, dict[str, str], str, str]]:
@@ -106,8 +105,6 @@ def _attribute(block: Block | None, directive: str, number: int) -> None:
         block.variables[key.strip()] = [value.strip() for value in values.split(" | ")]
     elif word == "rows":
         block.rows = sorted(" ".join(row.split()) for row in rest.split("|"))
-    elif word == "as":
-        block.equal = rest
     elif directive == "slow":
         block.slow = True
     elif word == "since":
@@ -199,22 +196,17 @@ class SqlItem(pytest.Item):
         confs.apply({ENABLED: "true", **self.settings})
         got = execute(session, self.query)
         problem = check(session, self.query, self.expectation, self.oracle[0], got)
-        problem = problem or self._unlike_the_file(session, confs)
+        problem = problem or self._unlike_the_file(session)
         if problem:
             pytest.fail(f"-- {self.expectation}\n{self.query}\n\n{problem}", pytrace=False)
 
-    def _unlike_the_file(self, session: SparkSession, confs: Confs) -> str | None:
-        """How the rows differ from those that the file has, or from those of another query."""
-        if self.block.rows is None and self.block.equal is None:
+    def _unlike_the_file(self, session: SparkSession) -> str | None:
+        """How the rows differ from those that the file has, if it has any."""
+        if self.block.rows is None:
             return None
         got = readable_rows(session, self.query)
-        if self.block.rows is not None:
-            shown = sorted(row.replace("\t", ", ") for row in got)
-            return None if shown == self.block.rows else f"rows: {' | '.join(shown)}"
-        assert self.block.equal is not None
-        confs.apply({**self.settings, ENABLED: "false"})
-        want = readable_rows(session, self.block.equal)
-        return None if got == want else f"rows: {got}\nof the other query: {want}"
+        shown = sorted(row.replace("\t", ", ") for row in got)
+        return None if shown == self.block.rows else f"rows: {' | '.join(shown)}"
 
 
 def check(

@@ -51,7 +51,7 @@ object Registry {
 
   /** Those that are known without a session: of an accelerator that is not built in, the switch has no default but that of all. */
   val settings: Seq[Setting[_]] =
-    Settings.written ++ builtIn.flatMap(a => Settings.acceleratorEnabled(a.id) +: a.settings)
+    Settings.written ++ builtIn.map(a => Settings.acceleratorEnabled(a.id))
 
   /** Every reason that a join may be passed over for, but those of accelerators that are not built in. */
   val reasons: Seq[ReasonCode] =

@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.LeftExistence
 
-import thetajoin.Setting
 import thetajoin.condition.{Conjunct, JoinShape, OneSided}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -29,9 +28,6 @@ trait Accelerator {
 
   /** One sentence for the documentation. */
   def summary: String
-
-  /** Settings of its own, beside its switch. Their keys start with `spark.thetajoin.accelerator.<id>.`. */
-  def settings: Seq[Setting[_]] = Nil
 
   /** Reasons that only this accelerator gives. */
   def reasons: Seq[ReasonCode] = Nil
