@@ -84,7 +84,7 @@ trait SharedSession extends BeforeAndAfterAll with AdaptiveSparkPlanHelper { thi
   protected def assertSame(sql: String, accelerators: String*): SparkPlan = {
     val expected = withConf(Settings.Enabled.key -> "false")(rows(spark.sql(sql)))
     val plan = assertRows(sql, expected)
-    assert(thetaJoins(plan).map(_.mode.accelerator) == accelerators)
+    assert(thetaJoins(plan).map(_.join.accelerator) == accelerators)
     plan
   }
 

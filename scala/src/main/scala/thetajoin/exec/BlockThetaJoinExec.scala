@@ -4,7 +4,7 @@ import org.apache.spark.ShuffleDependency
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
 import org.apache.spark.sql.execution._
@@ -16,9 +16,8 @@ import org.apache.spark.sql.execution.adaptive.{
 import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import thetajoin.driver.JoinMetrics
+import thetajoin.driver.{JoinMetrics, ThetaJoin}
 import thetajoin.planner.StableColumns
-import thetajoin.relation.ThetaBroadcastMode
 
 /**
  * A block join: the build side is cut into blocks that a task can hold, and each block meets all probe rows, or those of its partition if there are equal
@@ -36,18 +35,11 @@ final case class BlockThetaJoinExec(
     leftKeys: Seq[Expression],
     rightKeys: Seq[Expression],
     joinType: JoinType,
-    buildSide: BuildSide,
     condition: Option[Expression],
     left: SparkPlan,
     right: SparkPlan,
-    indexed: Seq[Expression],
-    residual: Seq[Expression],
-    probeKeys: Seq[Expression],
-    probeFilter: Option[Expression],
-    mode: ThetaBroadcastMode,
     blockBytes: Long,
-    override val limit: Option[Int],
-    override val rank: Option[SortOrder]
+    join: ThetaJoin
 ) extends PartitionJoin {
   import BlockThetaJoinExec._
 
@@ -127,7 +119,7 @@ final case class BlockThetaJoinExec(
   ): Array[(ShufflePartitionSpec, ShufflePartitionSpec)] = {
     val cores = sparkContext.defaultParallelism
     // Probe rows of a block may go to several tasks if no build row has to be seen beside all of them.
-    val mayCut = !task.role.needsMatchedBuildRows
+    val mayCut = !join.role.needsMatchedBuildRows
     val most = ofBuild.compressed(blockBytes)
     val fewest = if (leftKeys.isEmpty) BlockThetaJoinExec.fewest(ofBuild.count(most), mayCut, cores)
     else if (mayCut) 1
@@ -148,9 +140,6 @@ final case class BlockThetaJoinExec(
       for (block <- built; rows <- probed) yield (rows, block)
     }
   }
-
-  override protected def doCanonicalize(): SparkPlan =
-    super.doCanonicalize().asInstanceOf[BlockThetaJoinExec].copy(mode = boundMode)
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,

@@ -36,7 +36,7 @@ object BoundScans extends Rule[SparkPlan] with Logging {
 
   /** The probe side, if its scan can be bounded. */
   private def bounded(join: BroadcastThetaJoinExec): Option[SparkPlan] =
-    (join.right, join.probeKeys) match {
+    (join.right, join.join.probeKeys) match {
       case (stage: BroadcastQueryStageExec, OrderedLong(key: Attribute) +: _)
           if stage.isMaterialized =>
         val relation = stage.executeBroadcast[ThetaRelation]().value

@@ -5,21 +5,16 @@ import org.apache.spark.rdd.{RDD, UnionRDD}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
-import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
-import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Yardsticks
-import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver._
-import thetajoin.planner.Repeatable
-import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
+import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.RowStore
 
 /**
@@ -28,48 +23,31 @@ import thetajoin.rowstore.RowStore
  * silently stop re-planning the whole query. All join logic is in the driver package.
  *
  * @param condition the whole condition as Spark wrote it
- * @param indexed see [[ThetaJoinExec]]
- * @param residual the conjuncts checked on candidates; one that the index answers roughly is in both
  * @param sortsProbe whether probe rows come in sorted batches, if that pays for the index that is built
  */
 final class BroadcastThetaJoinExec(
     left: SparkPlan,
     right: SparkPlan,
-    buildSide: BuildSide,
     joinType: JoinType,
     condition: Option[Expression],
-    override val indexed: Seq[Expression],
-    override val residual: Seq[Expression],
-    override val probeKeys: Seq[Expression],
-    override val probeFilter: Option[Expression],
-    override val mode: ThetaBroadcastMode,
+    override val join: ThetaJoin,
     val spread: Spread,
-    val sortsProbe: Boolean,
-    override val limit: Option[Int],
-    override val rank: Option[SortOrder],
-    override val equalKeys: Seq[Expression],
-    override val equalResidual: Seq[Expression]
-) extends BroadcastNestedLoopJoinExec(left, right, buildSide, joinType, condition)
+    val sortsProbe: Boolean
+) extends BroadcastNestedLoopJoinExec(left, right, join.buildSide, joinType, condition)
     with ThetaJoinExec {
 
-  private def role: JoinRole = task.role
+  private def role: JoinRole = join.role
 
-  // What a case class would have generated, with our fields among Spark's: copies, equality and
-  // canonical forms go through these.
-  override def productArity: Int = 16
+  // What a case class would have generated: copies, equality and canonical forms go through these.
+  override def productArity: Int = 7
   override def productElement(n: Int): Any = n match {
-    case 5 => indexed
-    case 6 => residual
-    case 7 => probeKeys
-    case 8 => probeFilter
-    case 9 => mode
-    case 10 => spread
-    case 11 => sortsProbe
-    case 12 => limit
-    case 13 => rank
-    case 14 => equalKeys
-    case 15 => equalResidual
-    case inherited => super.productElement(inherited)
+    case 0 => left
+    case 1 => right
+    case 2 => joinType
+    case 3 => condition
+    case 4 => join
+    case 5 => spread
+    case 6 => sortsProbe
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
   override def canEqual(other: Any): Boolean = other.isInstanceOf[BroadcastThetaJoinExec]
@@ -88,40 +66,17 @@ final class BroadcastThetaJoinExec(
   private def changed(
       newLeft: SparkPlan = left,
       newRight: SparkPlan = right,
-      newMode: ThetaBroadcastMode = mode,
       newSortsProbe: Boolean = sortsProbe
   ): BroadcastThetaJoinExec = {
-    val join = new BroadcastThetaJoinExec(
-      newLeft,
-      newRight,
-      buildSide,
-      joinType,
-      condition,
-      indexed,
-      residual,
-      probeKeys,
-      probeFilter,
-      newMode,
-      spread,
-      newSortsProbe,
-      limit,
-      rank,
-      equalKeys,
-      equalResidual
-    )
-    join.copyTagsFrom(this)
-    join
-  }
-
-  /** Joins that do the same are the same, whatever their numbers. */
-  override protected def doCanonicalize(): SparkPlan = {
-    val join = super.doCanonicalize().asInstanceOf[BroadcastThetaJoinExec]
-    join.changed(newMode = boundMode)
+    val changed =
+      new BroadcastThetaJoinExec(newLeft, newRight, joinType, condition, join, spread, newSortsProbe)
+    changed.copyTagsFrom(this)
+    changed
   }
 
   override def requiredChildDistribution: Seq[Distribution] = buildSide match {
-    case BuildLeft => BroadcastDistribution(boundMode) :: UnspecifiedDistribution :: Nil
-    case BuildRight => UnspecifiedDistribution :: BroadcastDistribution(boundMode) :: Nil
+    case BuildLeft => BroadcastDistribution(mode) :: UnspecifiedDistribution :: Nil
+    case BuildRight => UnspecifiedDistribution :: BroadcastDistribution(mode) :: Nil
   }
 
   private def mayMoveRows: Boolean = spread != Spread.Never
@@ -163,21 +118,20 @@ final class BroadcastThetaJoinExec(
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
       !consumedInPlace && (mayBeInBatches ||
-        !task.oneRowAtMost && !BroadcastThetaJoinExec.givesRowByRow(probe))
+        !join.oneRowAtMost && !ProbeInput.givesRowByRow(probe))
 
   /** Whether probe rows whose matches leave the stage are sorted in batches, as far as it is known before the index is built. */
-  private def mayBeInBatches: Boolean = {
+  private def mayBeInBatches: Boolean =
     sortsProbe && (asksTogether || role.pairs && isNarrow && (build match {
       case stage: BroadcastQueryStageExec if stage.isMaterialized =>
         batches(relation().value).isDefined
       case _ => true
     }))
-  }
 
   /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
   private def isSpreadAsRead: Boolean =
     spread == Spread.OverIdleCores &&
-      BroadcastThetaJoinExec.hasPartitions(probe, sparkContext.defaultParallelism)
+      ProbeInput.hasPartitions(probe, sparkContext.defaultParallelism)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
     val isMarkedBelow =
@@ -208,17 +162,9 @@ final class BroadcastThetaJoinExec(
       broadcast: Broadcast[ThetaRelation]
   ): RDD[InternalRow] = {
     val cores = sparkContext.defaultParallelism
-    val spreads = spread match {
-      case Spread.Never => false
-      case Spread.OverIdleCores => rows.getNumPartitions < cores
-      case Spread.FromBuildRows(least) =>
-        rows.getNumPartitions < cores || cores > 1 && broadcast.value.indexed >= least &&
-        rows.getNumPartitions < cores * BroadcastThetaJoinExec.PartitionsOfCore
-      case Spread.Evenly => cores > 1
-    }
+    val spreads = ProbeInput.isMoved(spread, rows.getNumPartitions, cores, broadcast)
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
-    val keeps =
-      role.needsMatchedBuildRows && role.pairs && !BroadcastThetaJoinExec.isRepeatable(probe)
+    val keeps = role.needsMatchedBuildRows && role.pairs && !ProbeInput.isRepeatable(probe)
     val input =
       if (spreads || keeps)
         RowShuffle.spread(
@@ -270,7 +216,7 @@ final class BroadcastThetaJoinExec(
 
   /** Whether a probe row is sorted sooner than unsorted rows are looked up. */
   private def isNarrow: Boolean = probe.output.forall(a => RowStore.isFlat(a.dataType)) &&
-    probe.output.map(_.dataType.defaultSize).sum <= BroadcastThetaJoinExec.FewRowBytes
+    probe.output.map(_.dataType.defaultSize).sum <= ProbeInput.NarrowRowBytes
 
   private def source(): TaskSource = {
     val broadcast = relation()
@@ -284,56 +230,4 @@ final class BroadcastThetaJoinExec(
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consumeFused(ctx, source(), input, stops)
-}
-
-object BroadcastThetaJoinExec {
-
-  /** From so many on, cores are hardly idle though some partitions be empty. */
-  private val PartitionsOfCore = 4
-
-  /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up, if they leave the stage. */
-  private val FewRowBytes = 64
-
-  /**
-   * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of
-   * them and no filter but for nulls.
-   */
-  private def isRepeatable(plan: SparkPlan): Boolean = plan match {
-    case scan: FileSourceScanExec => scan.supportsColumnar && Repeatable(scan.relation)
-    case _: RangeExec | _: LocalTableScanExec => true
-    case ProjectExec(columns, child) => columns.forall(Safety.cannotFail) && isRepeatable(child)
-    case FilterExec(condition, child) =>
-      isRepeatable(child) && ConditionAnalysis.conjuncts(condition).forall {
-        case IsNotNull(_: Attribute) => true
-        case _ => false
-      }
-    case _: ColumnarToRowExec | _: WholeStageCodegenExec | _: InputAdapter | _: ProbeRowsExec =>
-      plan.children.forall(isRepeatable)
-    case _ => false
-  }
-
-  /** Whether generated code of a plan gives one row at most for each turn of its loop, which then stops where a stage above has a row to give. */
-  private def givesRowByRow(plan: SparkPlan): Boolean = plan match {
-    case _: ProjectExec | _: FilterExec => plan.children.forall(givesRowByRow)
-    case join: BroadcastThetaJoinExec => join.ownsLoop || givesRowByRow(join.probe)
-    case _: LeafExecNode => true
-    case generated: CodegenSupport => !generated.supportCodegen
-    case _ => true
-  }
-
-  /** Whether a plan reads files that Spark cuts into so many partitions at least; false if it can't be told. */
-  private def hasPartitions(plan: SparkPlan, partitions: Int): Boolean = plan match {
-    case scan: FileSourceScanExec =>
-      // Another index of files may not know their size.
-      val isCut = (scan.relation.fileFormat, scan.relation.location) match {
-        case (_: ParquetFileFormat | _: OrcFileFormat, _: PartitioningAwareFileIndex) =>
-          !scan.bucketedScan && scan.partitionFilters.isEmpty &&
-          scan.conf.filesMinPartitionNum.forall(_ >= partitions)
-        case _ => false
-      }
-      isCut && scan.relation.location.sizeInBytes >= partitions * scan.conf.filesOpenCostInBytes
-    case _: ProjectExec | _: FilterExec | _: ColumnarToRowExec | _: InputAdapter =>
-      hasPartitions(plan.children.head, partitions)
-    case _ => false
-  }
 }

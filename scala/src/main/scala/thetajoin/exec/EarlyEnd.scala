@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 
 import thetajoin.condition.Safety
+import thetajoin.driver.ThetaJoin
 
 /**
  * Whether a join may stop reading rows whose result it knows. Spark's own joins read all, which shows where a node below counts what it
@@ -31,6 +32,7 @@ private[exec] object EarlyEnd {
 
   private def cannotFail(e: Expression): Boolean = e match {
     case SortOrder(key, _, _, _) => Safety.cannotFail(key)
+    case ours: ThetaJoin => ours.children.forall(cannotFail)
     case _ => Safety.cannotFail(e)
   }
 }

@@ -4,13 +4,12 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution._
 
 import thetajoin.driver._
-import thetajoin.relation.ThetaBroadcastMode
 
 /**
  * An existence join whose right side is not known to be small. The keys of the right side are shuffled first. If they
@@ -26,17 +25,11 @@ final case class KeyShuffledThetaJoinExec(
     right: SparkPlan,
     joinType: JoinType,
     condition: Option[Expression],
-    indexed: Seq[Expression],
-    probeKeys: Seq[Expression],
-    probeFilter: Option[Expression],
-    mode: ThetaBroadcastMode,
+    join: ThetaJoin,
     broadcastLimit: Long
 ) extends ThetaJoinExec {
   override def nodeName: String = "KeyShuffledThetaJoin"
-  override def buildSide: BuildSide = BuildRight
-  override def limit: Option[Int] = None
-  override def rank: Option[SortOrder] = None
-  override def residual: Seq[Expression] = Nil
+  override def buildSide: BuildSide = join.buildSide
   override def leftKeys: Seq[Expression] = Nil
   override def rightKeys: Seq[Expression] = Nil
 
@@ -64,7 +57,7 @@ final case class KeyShuffledThetaJoinExec(
   }
 
   private def ofPartition: TaskSource =
-    new PartitionSource(keys.ofKeys.relation(Iterator.empty), id, mode.spec)
+    new PartitionSource(keys.ofKeys.relation(Iterator.empty), id, join.spec)
 
   /** By Spark's estimate; without one they may be many. */
   private def probeBytes: BigInt =
@@ -75,7 +68,7 @@ final case class KeyShuffledThetaJoinExec(
   private def coPartitioned(rows: RDD[InternalRow]): RDD[InternalRow] = {
     val keyRows = keys.inPartitionsOf(KeyShuffledThetaJoinExec.LargestPartition)
     val partitions = keyRows.getNumPartitions
-    val (expressions, output, join) = (probeKeys, left.output, id)
+    val (expressions, output, node) = (join.probeKeys, left.output, id)
     val relations = partitionRelation(keys.ofKeys)
     val probe = RowShuffle.write(rows, output.map(_.dataType), partitions) { () =>
       val project = UnsafeProjection.create(expressions, output)
@@ -86,7 +79,7 @@ final case class KeyShuffledThetaJoinExec(
     }
     val (probeRows, keysBeside) = SkewedPartitions.aligned(probe, probeBytes, keyRows, conf)
     probeRows.zipPartitions(keysBeside) { (rows, ofPartition) =>
-      new PartitionRows(relations.of(ofPartition), join, rows)
+      new PartitionRows(relations.of(ofPartition), node, rows)
     }
   }
 
@@ -122,9 +115,6 @@ final case class KeyShuffledThetaJoinExec(
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     consumeFused(ctx, broadcast, input, stops = false)
-
-  override protected def doCanonicalize(): SparkPlan =
-    super.doCanonicalize().asInstanceOf[KeyShuffledThetaJoinExec].copy(mode = boundMode)
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,

@@ -4,20 +4,22 @@ import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.driver._
 import thetajoin.relation.ThetaRelation
 
 /** A join each partition of which has an index of its own, over all build rows that its probe rows may match. */
 trait PartitionJoin extends ThetaJoinExec {
+  final override def buildSide: BuildSide = join.buildSide
 
   /** Probe rows and build rows, in partitions that belong together. */
   protected def sides(): (RDD[InternalRow], RDD[InternalRow])
 
   /** Probe rows, each partition with its relation. */
   private def partitions(): RDD[InternalRow] = {
-    val (join, role) = (id, task.role)
-    val relations = partitionRelation(boundMode)
+    val (node, role) = (id, join.role)
+    val relations = partitionRelation(mode)
     val marker =
       if (role.needsMatchedBuildRows)
         Some(MatchMarker.factory(task, sample, conf.wholeStageEnabled))
@@ -26,21 +28,21 @@ trait PartitionJoin extends ThetaJoinExec {
     probeRows.zipPartitions(buildRows) { (rows, ofPartition) =>
       val relation = relations.of(ofPartition)
       marker match {
-        case None => new PartitionRows(relation, join, rows)
+        case None => new PartitionRows(relation, node, rows)
         case Some(factory) =>
           val ofTask = factory.newMarker(relation, TaskContext.getPartitionId())
-          new MarkedPartitionRows(relation, join, rows, ofTask, role)
+          new MarkedPartitionRows(relation, node, rows, ofTask, role)
       }
     }
   }
 
-  @transient private lazy val sample: ThetaRelation = boundMode.relation(Iterator.empty)
+  @transient private lazy val sample: ThetaRelation = mode.relation(Iterator.empty)
 
   /** Rows that are best asked for together are, unless an order was promised: rows of a batch come out in another one. */
   override protected def batches(relation: ThetaRelation): Option[Batches] =
     if (asksTogether && outputOrdering.isEmpty) batchesOf(relation) else None
 
-  private def source: TaskSource = new PartitionSource(sample, id, mode.spec)
+  private def source: TaskSource = new PartitionSource(sample, id, join.spec)
 
   override protected def doExecute(): RDD[InternalRow] = interpreted(partitions(), source)
 

@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Predicate,
   SortOrder
 }
-import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
@@ -18,7 +17,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{ShuffledHashJoinExec, ShuffledJoin}
 
 import thetajoin.condition.ConditionAnalysis
-import thetajoin.relation.ThetaBroadcastMode
+import thetajoin.driver.ThetaJoin
 
 /**
  * A join of two sides that are partitioned by equal keys: each partition has an index of its own, in which the rows of a key are
@@ -32,18 +31,11 @@ final case class ShuffledThetaJoinExec(
     leftKeys: Seq[Expression],
     rightKeys: Seq[Expression],
     joinType: JoinType,
-    buildSide: BuildSide,
     condition: Option[Expression],
     left: SparkPlan,
     right: SparkPlan,
     isSkewJoin: Boolean,
-    indexed: Seq[Expression],
-    residual: Seq[Expression],
-    probeKeys: Seq[Expression],
-    probeFilter: Option[Expression],
-    mode: ThetaBroadcastMode,
-    override val limit: Option[Int],
-    override val rank: Option[SortOrder]
+    join: ThetaJoin
 ) extends ShuffledJoin
     with PartitionJoin {
   override def nodeName: String = "ShuffledThetaJoin"
@@ -52,13 +44,10 @@ final case class ShuffledThetaJoinExec(
     super.stringArgs ++ (if (isSkewJoin) Iterator("skew=true") else Iterator.empty)
 
   override def outputOrdering: Seq[SortOrder] =
-    if (task.role.needsMatchedBuildRows) Nil else probe.outputOrdering
+    if (join.role.needsMatchedBuildRows) Nil else probe.outputOrdering
 
   override protected def sides(): (RDD[InternalRow], RDD[InternalRow]) =
     (probe.execute(), build.execute())
-
-  override protected def doCanonicalize(): SparkPlan =
-    super.doCanonicalize().asInstanceOf[ShuffledThetaJoinExec].copy(mode = boundMode)
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
@@ -67,48 +56,37 @@ final case class ShuffledThetaJoinExec(
 }
 
 /**
- * A join that Spark arranges as a hash join of its own, with this as a tag. Its rules know that class: they add shuffles or find that
+ * Joins that Spark arranges as hash joins of its own, with ours as a tag. Its rules know that class: they add shuffles or find that
  * buckets do, merge small partitions and split those of frequent keys, and some make the node anew, so that a subclass would be lost.
  * [[TakeArrangedJoins]] then puts a [[ShuffledThetaJoinExec]] in its place. Were the tag lost, Spark's join would run.
  */
-final case class ArrangedJoin(
-    indexed: Seq[Expression],
-    residual: Seq[Expression],
-    probeKeys: Seq[Expression],
-    probeFilter: Option[Expression],
-    mode: ThetaBroadcastMode,
-    limit: Option[Int],
-    rank: Option[SortOrder]
-) {
+private[exec] object ArrangedJoin {
+  private val Tag = TreeNodeTag[ThetaJoin]("thetajoin.arranged")
 
-  /** Spark's node for it. If it gives other rows than Spark's join would, that could not run were the tag lost. */
-  def arrange(join: ShuffledHashJoinExec): SparkPlan = {
+  /** Spark's node for it. If ours gives other rows than Spark's join would, that could not run were the tag lost. */
+  def arrange(join: ThetaJoin, sparks: ShuffledHashJoinExec): SparkPlan = {
     val arranged =
-      if (limit.isEmpty) join
-      else join.copy(condition = (join.condition ++ Seq(RunsHereOnly())).reduceOption(And(_, _)))
-    arranged.setTagValue(ArrangedJoin.Tag, this)
+      if (join.k.isEmpty) sparks
+      else sparks.copy(condition = (sparks.condition ++ Seq(RunsHereOnly())).reduceOption(And(_, _)))
+    arranged.setTagValue(Tag, join)
     arranged
   }
 
   /** Ours in its place. */
-  def take(join: ShuffledHashJoinExec): SparkPlan = ShuffledThetaJoinExec(
-    join.leftKeys,
-    join.rightKeys,
-    join.joinType,
-    join.buildSide,
-    join.condition.toSeq.flatMap(ConditionAnalysis.conjuncts).filterNot(_ == RunsHereOnly())
-      .reduceOption(And(_, _)),
-    join.left,
-    join.right,
-    join.isSkewJoin,
-    indexed,
-    residual,
-    probeKeys,
-    probeFilter,
-    mode,
-    limit,
-    rank
-  )
+  def taken(sparks: ShuffledHashJoinExec): SparkPlan =
+    sparks.getTagValue(Tag).fold[SparkPlan](sparks) { join =>
+      ShuffledThetaJoinExec(
+        sparks.leftKeys,
+        sparks.rightKeys,
+        sparks.joinType,
+        sparks.condition.toSeq.flatMap(ConditionAnalysis.conjuncts).filterNot(_ == RunsHereOnly())
+          .reduceOption(And(_, _)),
+        sparks.left,
+        sparks.right,
+        sparks.isSkewJoin,
+        join
+      )
+    }
 }
 
 /** Stands in a condition of Spark's node for what only ours does: that node can't run. */
@@ -122,14 +100,9 @@ private[exec] final case class RunsHereOnly() extends LeafExpression with Predic
     )
 }
 
-private[exec] object ArrangedJoin {
-  val Tag: TreeNodeTag[ArrangedJoin] = TreeNodeTag[ArrangedJoin]("thetajoin.arranged")
-}
-
 /** Runs after Spark's rules that look for its own joins. */
 object TakeArrangedJoins extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan = plan.transform {
-    case join: ShuffledHashJoinExec =>
-      join.getTagValue(ArrangedJoin.Tag).map(_.take(join)).getOrElse(join)
+    case join: ShuffledHashJoinExec => ArrangedJoin.taken(join)
   }
 }

@@ -5,7 +5,6 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.And
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
@@ -18,7 +17,6 @@ import thetajoin.accelerator.InvalidAcceleratorException
 import thetajoin.planner._
 import thetajoin.ranges.RangeBounds
 import thetajoin.reason.ReasonCode
-import thetajoin.relation.ThetaBroadcastMode
 
 /** A decision, with the node that carries it out if a join is accelerated. */
 final case class Planned(decision: Decision, node: Option[SparkPlan])
@@ -89,43 +87,24 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
 
   private def execNode(join: Join, choice: Choice): SparkPlan = {
     val (left, right) = (planLater(join.left), planLater(join.right))
-    val probeFilter = choice.probeFilter.reduceOption(And(_, _))
-    val built = mode(join, choice)
-    val limit = choice.ranking.map(_.k)
     choice.placement match {
       case Placement.Shuffle(side) =>
         val ExtractEquiJoinKeys(_, leftKeys, rightKeys, others, _, _, _, _) = join: @unchecked
-        ArrangedJoin(
-          choice.offer.served,
-          choice.residual,
-          choice.offer.probeKeys,
-          probeFilter,
-          built,
-          limit,
-          choice.rank
-        ).arrange(
+        ArrangedJoin.arrange(
+          choice.join,
           ShuffledHashJoinExec(leftKeys, rightKeys, join.joinType, side, others, left, right)
         )
-      case Placement.Broadcast(side) =>
+      case _: Placement.Broadcast =>
         new BroadcastThetaJoinExec(
           left,
           right,
-          side,
           join.joinType,
           join.condition,
-          choice.offer.served,
-          choice.residual,
-          choice.offer.probeKeys,
-          probeFilter,
-          built,
+          choice.join,
           choice.spread,
-          choice.sortsProbe,
-          limit,
-          choice.rank,
-          choice.byKeys.toSeq.flatMap(_._2.probeKeys),
-          choice.byKeys.toSeq.flatMap(_._2.residual)
+          choice.sortsProbe
         )
-      case Placement.Blocks(side, bytes) =>
+      case Placement.Blocks(_, bytes) =>
         val (leftKeys, rightKeys) = join match {
           case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) => (leftKeys, rightKeys)
           case _ => (Nil, Nil)
@@ -134,45 +113,23 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           leftKeys,
           rightKeys,
           join.joinType,
-          side,
           join.condition,
           left,
           right,
-          choice.offer.served,
-          choice.residual,
-          choice.offer.probeKeys,
-          probeFilter,
-          built,
           bytes,
-          limit,
-          choice.rank
+          choice.join
         )
       case Placement.KeyShuffle(partitions, broadcastLimit) =>
-        val keys = DistinctKeysExec(built.spec, built.keys, right)
+        val mode = choice.join.mode(join.right.output, join.condition)
+        val keys = DistinctKeysExec(mode.spec, mode.keys, right)
         KeyShuffledThetaJoinExec(
           left,
-          KeyShuffleExec(built, partitions, keys),
+          KeyShuffleExec(mode, partitions, keys),
           join.joinType,
           join.condition,
-          choice.offer.served,
-          choice.offer.probeKeys,
-          probeFilter,
-          built,
+          choice.join,
           broadcastLimit
         )
     }
-  }
-
-  private[exec] def mode(join: Join, choice: Choice): ThetaBroadcastMode = {
-    val build = BuildSides.built(join, choice.buildSide).output
-    ThetaBroadcastMode(
-      choice.accelerator,
-      choice.offer.spec,
-      choice.offer.buildKeys,
-      choice.buildFilter.reduceOption(And(_, _)),
-      ThetaJoinExec.storedAttributes(choice.role, build, choice.residual),
-      choice.role.needsMatchedBuildRows,
-      choice.byKeys.toSeq.flatMap(_._1)
-    )(join.condition)
   }
 }

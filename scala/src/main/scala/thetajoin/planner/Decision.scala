@@ -1,10 +1,9 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
 
-import thetajoin.contract.{Need, Offer}
-import thetajoin.driver.{ByKeys, JoinRole, Spread}
+import thetajoin.contract.Offer
+import thetajoin.driver.{Spread, ThetaJoin}
 import thetajoin.reason.Reason
 
 /** What became of a join: the choice, or why there is none, with every accelerator that lost and why. */
@@ -45,33 +44,18 @@ object Placement {
 }
 
 /**
- * @param probeFilter conjuncts tested once for each probe row
- * @param buildFilter conjuncts tested once for each build row
- * @param residual conjuncts tested on candidates, in plan order
+ * @param offer what the join was made of
  * @param sortsProbe whether probe rows are sorted in batches ahead of the look-ups
- * @param ranking set if of a probe row's matches only the first are joined
- * @param byKeys set if the index may turn out to be of the equality keys alone, of which these are those of build rows, and how the join is run then
  * @param estimate what the choice was made on
  */
 final case class Choice(
-    accelerator: String,
+    join: ThetaJoin,
     placement: Placement,
-    role: JoinRole,
     offer: Offer,
-    probeFilter: Seq[Expression],
-    buildFilter: Seq[Expression],
-    residual: Seq[Expression],
     spread: Spread,
     sortsProbe: Boolean,
-    ranking: Option[Need.Lowest],
-    byKeys: Option[(Seq[Expression], ByKeys)],
     estimate: Estimate
-) {
-  def buildSide: BuildSide = placement.buildSide
-
-  /** By what candidates are ordered once they are found, if that is not how the index gives them. */
-  def rank: Option[SortOrder] = ranking.filterNot(_ => offer.isRanked).map(_.rank)
-}
+)
 
 /** Rows by Spark's statistics, or by the size of files where there are none, and the bytes of a build row by the types of its columns. */
 final case class Estimate(buildRows: BigInt, probeRows: BigInt, buildRowBytes: BigInt)

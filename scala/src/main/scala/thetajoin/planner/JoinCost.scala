@@ -11,21 +11,21 @@ private[planner] final class JoinCost(fewestRows: Double) {
 
   def apply(choice: Choice): Double = {
     // Build rows without a match are found by a second look at the probe side.
-    val looks = if (choice.role.padsBuild) 2 else 1
+    val looks = if (choice.join.role.padsBuild) 2 else 1
     of(choice.offer.cost, choice.estimate, looks * ofLookUp(choice))
   }
 
   /** What a probe row takes. */
   def ofLookUp(choice: Choice): Double = {
-    val hasResidual = choice.residual.nonEmpty
-    val isRanked = choice.ranking.isDefined && choice.offer.isRanked
+    val hasResidual = choice.join.residual.nonEmpty
+    val isRanked = choice.join.k.isDefined && choice.offer.isRanked
     val all = candidates(choice.offer.cost, choice.estimate)
     val looked =
       if (isRanked && hasResidual) all * UntilMatch
-      else if (isRanked || choice.role.oneRowAtMost && !hasResidual) 1.0
+      else if (isRanked || choice.join.role.oneRowAtMost && !hasResidual) 1.0
       else all
     // In any other order the rank of each candidate is evaluated.
-    val isTested = hasResidual || choice.ranking.isDefined && !isRanked
+    val isTested = hasResidual || choice.join.rank.isDefined
     ofProbeRow(choice.offer.cost, build(choice.estimate), looked, isTested)
   }
 

@@ -1,6 +1,6 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, PlanExpression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{And, PlanExpression, PythonUDF}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.planning.{
   ExtractEquiJoinKeys,
@@ -15,7 +15,7 @@ import thetajoin.{Settings, Yardsticks}
 import thetajoin.accelerator.Registry
 import thetajoin.condition.{ConditionAnalysis, OneSided, PairTested}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
-import thetajoin.driver.{ByKeys, JoinRole, Spread}
+import thetajoin.driver.{ByKeys, JoinRole, Spread, ThetaJoin}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -114,7 +114,7 @@ private final class Planning(
       val chosen = fit.to(LazyList).flatMap(cheapest).headOption
       (chosen, fit) match {
         case (Some(choice), _) =>
-          val refused = answersOf(choice.buildSide).refused
+          val refused = answersOf(choice.join.buildSide).refused
           Decision(fewRows(choice).toLeft(choice), refused)
         case (None, Nil) => Decision(Left(ReasonCode.FileOfRow()))
         case (None, _) => none(answersOf(fit.last.head.buildSide))
@@ -131,7 +131,7 @@ private final class Planning(
   /** Where Spark has a join on equality keys, so few build rows that it does better. */
   private def fewRows(choice: Choice): Option[Reason] = {
     val least = Settings.EquiKeysMinBuildRows.in(conf)
-    val isSparks = shape.equiKeys.nonEmpty && !choice.role.isExistence && ranking.isEmpty &&
+    val isSparks = shape.equiKeys.nonEmpty && !choice.join.role.isExistence && ranking.isEmpty &&
       !hints.exists(_.forces) && BuildSides.broadcastAlready(join).isEmpty
     if (isSparks && choice.estimate.buildRows < least)
       Some(ReasonCode.FewBuildRows(s"${choice.estimate.buildRows} rows by estimate, least $least"))
@@ -222,7 +222,7 @@ private final class Planning(
 
   /** Whether there are keys and nothing else. */
   private def isOfKeys(choice: Choice): Boolean =
-    choice.residual.isEmpty && choice.buildFilter.isEmpty && choice.offer.spec.isDistinct &&
+    choice.join.residual.isEmpty && choice.join.buildFilter.isEmpty && choice.offer.spec.isDistinct &&
       choice.offer.spec.keyErrors == KeyErrors.Raised
 
   private def choice(
@@ -241,19 +241,28 @@ private final class Planning(
     val checked = ofKeys ++ others
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
     val estimate = estimated(side)
-    Choice(
+    val planned = ThetaJoin(
       accelerator.id,
-      placement,
+      offer.spec,
       role,
-      offer,
-      ofProbe.map(_.source),
-      ofBuild.map(_.source),
+      side,
+      offer.buildKeys,
+      offer.probeKeys,
+      ofBuild.map(_.source).reduceOption(And(_, _)),
+      ofProbe.map(_.source).reduceOption(And(_, _)),
+      offer.served,
       checked.map(_.source),
+      ranking.map(_.k),
+      ranking.filterNot(_ => offer.isRanked).map(_.rank),
+      byKeys(request, placement, role, offer)
+    )
+    Choice(
+      planned,
+      placement,
+      offer,
       if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
       else spread(estimate, offer, hasResidual = checked.nonEmpty),
       !asRead && sortsProbe(estimate, offer),
-      ranking,
-      byKeys(request, placement, role, offer),
       estimate
     )
   }
@@ -264,7 +273,7 @@ private final class Planning(
       placement: Placement,
       role: JoinRole,
       offer: Offer
-  ): Option[(Seq[Expression], ByKeys)] = {
+  ): Option[ByKeys] = {
     val mayBe = role.pairs && ranking.isEmpty && shape.equiKeys.nonEmpty &&
       placement.isInstanceOf[Placement.Broadcast] &&
       !offer.served.exists(_.exists(_.isInstanceOf[PairTested]))
@@ -275,7 +284,7 @@ private final class Planning(
       val exact = offer.exact.filter(keys.sources.contains)
       val (ofKeys, others) = request.paired.map(_.source).filterNot(exact.contains)
         .partition(keys.sources.contains)
-      keys.build -> ByKeys(keys.probe, ofKeys ++ others)
+      ByKeys(keys.build, keys.probe, ofKeys ++ others)
     }
   }
 

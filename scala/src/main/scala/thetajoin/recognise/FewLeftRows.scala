@@ -75,7 +75,7 @@ private[recognise] object FewLeftRows {
     val rank = SortOrder(copy(of.bound.left), turned)
     val next = RankedJoin(right, left, Inner, conditions.reduceOption(And(_, _)), rank, k = 1)
     val isFound =
-      Planner.choose(next, conf).chosen.exists(c => c.offer.isRanked && c.residual.isEmpty)
+      Planner.choose(next, conf).chosen.exists(c => c.offer.isRanked && c.join.residual.isEmpty)
     def narrow =
       if (isOneScan) nearestRows(join, next, of, copy)
       else semiJoin(join, of, nearest(next, of, copy, join.rank))

@@ -57,7 +57,7 @@ private[recognise] final case class Ranked(
 
   private def isFoundBy(choice: Choice): Boolean = {
     val readsPairs = rank.references.exists(left.outputSet.contains)
-    choice.offer.isRanked || readsPairs && !choice.residual.exists(Ranked.isEquality)
+    choice.offer.isRanked || readsPairs && !choice.join.residual.exists(Ranked.isEquality)
   }
 
   /** A pair whose rank is null is no match anyway. */

@@ -118,11 +118,11 @@ object JoinReport extends AdaptiveSparkPlanHelper {
 
   private def acceleration(exec: ThetaJoinExec, estimate: Option[Estimate]): Acceleration =
     Acceleration(
-      exec.mode.accelerator,
+      exec.join.accelerator,
       exec.nodeName,
       exec.buildSide.toString,
-      exec.indexed.map(sql),
-      exec.residual.map(sql),
+      exec.join.served.map(sql),
+      exec.join.residual.map(sql),
       estimate,
       seen(exec)
     )

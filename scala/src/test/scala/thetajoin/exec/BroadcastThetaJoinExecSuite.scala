@@ -102,7 +102,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     withConf("spark.sql.adaptive.enabled" -> "false") {
       val query = spark.sql("SELECT x.id, y.id u FROM one x JOIN one y ON (x.id + y.id) % 10 = 0")
       assert(
-        thetaJoins(query.queryExecution.executedPlan).map(_.mode.accelerator) == Seq("nestedloop")
+        thetaJoins(query.queryExecution.executedPlan).map(_.join.accelerator) == Seq("nestedloop")
       )
       assert(query.rdd.getNumPartitions == spark.sparkContext.defaultParallelism)
       assertSame(
@@ -168,7 +168,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     } withConf("spark.sql.codegen.wholeStage" -> codegen, "spark.sql.ansi.enabled" -> "true") {
       def rows(limit: Int) = {
         val query = spark.sql(sql(limit))
-        assert(thetaJoins(executed(query)).map(_.mode.accelerator) == Seq("nestedloop"))
+        assert(thetaJoins(executed(query)).map(_.join.accelerator) == Seq("nestedloop"))
         query.collect().map(_.getInt(0)).toSet
       }
       assert(rows(limit = 1) == expected, sql(1))
@@ -327,7 +327,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
         s"SELECT id, no FROM few JOIN LATERAL (SELECT no, $value AS d FROM many WHERE no < $buildRows AND $value IS NOT NULL ORDER BY d LIMIT 1)"
       )
       val Seq(join) = broadcastJoins(executed(joined)): @unchecked
-      assert(join.mode.accelerator == "vector" && join.spread.isInstanceOf[Spread.FromBuildRows])
+      assert(join.join.accelerator == "vector" && join.spread.isInstanceOf[Spread.FromBuildRows])
       assert(joined.collect().forall(row => row.getLong(0) == row.getLong(1)))
       joined.rdd.mapPartitions(rows => Iterator(rows.size)).collect().count(_ > 0)
     }

@@ -76,7 +76,7 @@ class LookUpCancellationSuite extends AnyFunSuite with CancelledQueries {
       withConf("spark.sql.autoBroadcastJoinThreshold" -> "1g") {
         val query = spark.sql(sql)
         assertFreed(query, "BroadcastThetaJoin", interrupts)
-        assert(thetaJoins(query.queryExecution.executedPlan).map(_.mode.accelerator) ==
+        assert(thetaJoins(query.queryExecution.executedPlan).map(_.join.accelerator) ==
           Seq(accelerator))
       }
     }

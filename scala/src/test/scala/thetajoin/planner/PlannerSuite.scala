@@ -82,7 +82,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     for (joinType <- Seq(Inner, LeftOuter, RightOuter, FullOuter)) {
       val plan = join(GreaterThan(x, y), joinType)
       def side(hint: JoinHint) =
-        Planner.choose(plan.copy(hint = hint), conf()).chosen.map(_.buildSide)
+        Planner.choose(plan.copy(hint = hint), conf()).chosen.map(_.join.buildSide)
       assert(side(JoinHint(stays, None)).contains(BuildRight))
       assert(side(JoinHint(None, stays)).contains(BuildLeft))
     }
@@ -90,7 +90,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
 
   test("the cheapest offer wins, and the losers keep their reasons") {
     val decision = Planner.choose(join(LessThan(x, y)), conf())
-    assert(decision.chosen.map(_.accelerator).contains("piecewise"))
+    assert(decision.chosen.map(_.join.accelerator).contains("piecewise"))
     assert(decision.losers.map(_.reason.code) == noKeys)
     val off = Settings.acceleratorEnabled("piecewise").key -> "false"
     assert(losers(join(LessThan(x, y)), off) == Map("piecewise" -> ReasonCode.AcceleratorDisabled))
@@ -164,7 +164,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
       val others = Seq(LessThan(key(1), bound(1)), GreaterThanOrEqual(key(1), bound(2)))
       for (condition <- Seq(others, EqualTo(key.head, bound.head) +: others))
         yield Planner.choose(join(condition.reduce(And), Inner, l, r), conf()).chosen
-          .map(_.buildSide)
+          .map(_.join.buildSide)
     }
     val (wide, narrow) = (sized(22, 50000), sized(4, 52000))
     assert(side(wide, narrow) == Seq(Some(BuildRight), Some(BuildRight)))

@@ -192,8 +192,8 @@ class JoinByRangesSuite extends AnyFunSuite with SharedSession {
 
   test("points are shuffled, and read once more for the few intervals that cross ranges") {
     val plan = assertByRanges(query("JOIN"))
-    assert(broadcastJoins(plan).map(_.mode.accelerator) == Seq("interval"))
-    assert(shuffled(plan).map(_.mode.accelerator) == Seq("interval"))
+    assert(broadcastJoins(plan).map(_.join.accelerator) == Seq("interval"))
+    assert(shuffled(plan).map(_.join.accelerator) == Seq("interval"))
     assert(collect(plan) { case s: ShuffleExchangeLike => s }.size == 2)
     assert(bounds(plan).map(_.metrics("bounds").value).max > 8)
     val crossing = broadcastJoins(plan).head.metrics("indexRows").value

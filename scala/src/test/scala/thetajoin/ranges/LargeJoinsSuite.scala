@@ -121,7 +121,7 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
       onEveryPath(_ => assertSomeRows(sql))
       val plan = assertSameRows(sql)
       assert(collect(plan) { case read: AQEShuffleReadExec => read }.size == 1)
-      assert(broadcastJoins(plan).map(_.mode.accelerator) == Seq("interval"))
+      assert(broadcastJoins(plan).map(_.join.accelerator) == Seq("interval"))
       assert(broadcastJoins(plan).head.metrics("indexRows").value < 150)
       assert(collect(plan) { case s: ShuffleExchangeLike =>
         s.metrics("shuffleRecordsWritten").value

@@ -44,7 +44,7 @@ class RelationBuilderSuite extends AnyFunSuite with SharedSession {
     val asked = mutable.ArrayBuffer.empty[Long]
     val rows = spark.sessionState.executePlan(build.logicalLink.get).toRdd.map(_.copy()).collect()
     val relation = mode.relation(new MeasuredRows(rows.iterator), asked.append(_): Unit)
-    (join.mode.accelerator, asked.toSeq, relation.bytes)
+    (join.join.accelerator, asked.toSeq, relation.bytes)
   }
 
   test("what a builder says that it holds grows with its rows, and is no less than what it makes") {

@@ -48,10 +48,10 @@ class GeometryJoinsSuite extends AnyFunSuite with SharedSession with Geometries 
       assert(found.toSet.diff(expected) == Set.empty, s"$on, $side built: too many")
       assert(expected.diff(found.toSet) == Set.empty, s"$on, $side built: missing")
       assert(found.length == expected.size, s"$on, $side built")
-      assert(thetaJoins(joined.queryExecution.executedPlan).map(_.mode.accelerator) == Seq("boxes"))
+      assert(thetaJoins(joined.queryExecution.executedPlan).map(_.join.accelerator) == Seq("boxes"))
       val anti = spark.sql(s"SELECT /*+ BROADCAST($side) */ l.id FROM l LEFT ANTI JOIN r ON $on")
       assert(anti.collect().map(_.getInt(0)).sorted.toSeq == unmatched, s"$on, $side built, anti")
-      assert(thetaJoins(anti.queryExecution.executedPlan).map(_.mode.accelerator) == Seq("boxes"))
+      assert(thetaJoins(anti.queryExecution.executedPlan).map(_.join.accelerator) == Seq("boxes"))
     }
   }
 

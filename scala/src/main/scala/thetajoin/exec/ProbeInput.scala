@@ -1,0 +1,81 @@
+package thetajoin.exec
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.expressions.{Attribute, IsNotNull}
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+
+import thetajoin.condition.{ConditionAnalysis, Safety}
+import thetajoin.driver.Spread
+import thetajoin.planner.Repeatable
+import thetajoin.relation.ThetaRelation
+
+/** What the plan of a probe side tells of its rows: how many partitions there are, how they come, whether they can be read twice. */
+private[exec] object ProbeInput {
+
+  /** From so many on, cores are hardly idle though some partitions be empty. */
+  private val PartitionsOfCore = 4
+
+  /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up, if they leave the stage. */
+  val NarrowRowBytes: Int = 64
+
+  /** Whether rows in so many partitions are moved. */
+  def isMoved(
+      spread: Spread,
+      partitions: Int,
+      cores: Int,
+      broadcast: Broadcast[ThetaRelation]
+  ): Boolean = spread match {
+    case Spread.Never => false
+    case Spread.OverIdleCores => partitions < cores
+    case Spread.FromBuildRows(least) =>
+      partitions < cores || cores > 1 && broadcast.value.indexed >= least &&
+      partitions < cores * PartitionsOfCore
+    case Spread.Evenly => cores > 1
+  }
+
+  /**
+   * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of
+   * them and no filter but for nulls.
+   */
+  def isRepeatable(plan: SparkPlan): Boolean = plan match {
+    case scan: FileSourceScanExec => scan.supportsColumnar && Repeatable(scan.relation)
+    case _: RangeExec | _: LocalTableScanExec => true
+    case ProjectExec(columns, child) => columns.forall(Safety.cannotFail) && isRepeatable(child)
+    case FilterExec(condition, child) =>
+      isRepeatable(child) && ConditionAnalysis.conjuncts(condition).forall {
+        case IsNotNull(_: Attribute) => true
+        case _ => false
+      }
+    case _: ColumnarToRowExec | _: WholeStageCodegenExec | _: InputAdapter | _: ProbeRowsExec =>
+      plan.children.forall(isRepeatable)
+    case _ => false
+  }
+
+  /** Whether generated code of a plan gives one row at most for each turn of its loop, which then stops where a stage above has a row to give. */
+  def givesRowByRow(plan: SparkPlan): Boolean = plan match {
+    case _: ProjectExec | _: FilterExec => plan.children.forall(givesRowByRow)
+    case join: BroadcastThetaJoinExec => join.ownsLoop || givesRowByRow(join.probe)
+    case _: LeafExecNode => true
+    case generated: CodegenSupport => !generated.supportCodegen
+    case _ => true
+  }
+
+  /** Whether a plan reads files that Spark cuts into so many partitions at least; false if it can't be told. */
+  def hasPartitions(plan: SparkPlan, partitions: Int): Boolean = plan match {
+    case scan: FileSourceScanExec =>
+      // Another index of files may not know their size.
+      val isCut = (scan.relation.fileFormat, scan.relation.location) match {
+        case (_: ParquetFileFormat | _: OrcFileFormat, _: PartitioningAwareFileIndex) =>
+          !scan.bucketedScan && scan.partitionFilters.isEmpty &&
+          scan.conf.filesMinPartitionNum.forall(_ >= partitions)
+        case _ => false
+      }
+      isCut && scan.relation.location.sizeInBytes >= partitions * scan.conf.filesOpenCostInBytes
+    case _: ProjectExec | _: FilterExec | _: ColumnarToRowExec | _: InputAdapter =>
+      hasPartitions(plan.children.head, partitions)
+    case _ => false
+  }
+}
