@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 THETA_JOIN = (
     "BroadcastThetaJoin",
     "ShuffledThetaJoin",
-    "KeyShuffledThetaJoin",
     "BlockThetaJoin",
 )
 

@@ -63,7 +63,7 @@ JOINS = [
     ("BroadcastThetaJoin existence", {}, f"SELECT * FROM a WHERE EXISTS {KEYS} OR id < 9"),
     ("BroadcastThetaJoin piecewise", {}, "SELECT * FROM a JOIN b ON a.s < b.s"),
     ("BroadcastThetaJoin existence", {}, "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b WHERE no < 9)"),
-    ("KeyShuffledThetaJoin existence", SHUFFLED, f"SELECT * FROM a WHERE EXISTS {KEYS}"),
+    ("BlockThetaJoin existence", SHUFFLED, f"SELECT * FROM a WHERE EXISTS {KEYS}"),
     ("ShuffledThetaJoin interval", SHUFFLED, "SELECT * FROM a JOIN b ON a.k = b.k AND x > lo AND x < hi"),
     ("ShuffledThetaJoin interval", BY_RANGES, "SELECT * FROM a JOIN b ON x BETWEEN lo AND hi"),
     ("BlockThetaJoin anyof", LARGE, "SELECT * FROM a FULL JOIN b ON x = lo OR a.k = b.k + 1"),

@@ -86,7 +86,7 @@ SUMS = "count(*), sum(id), sum(no), sum(id * no % 1009)"
 JOINS = [
     ("BroadcastThetaJoin", {}, f"SELECT {SUMS} FROM p LEFT JOIN i ON t BETWEEN lo AND hi AND (id + no) % 3 <> 0"),
     ("BroadcastThetaJoin", {}, "SELECT count(*), sum(n) FROM (SELECT k, count(no) AS n FROM p FULL JOIN i ON t BETWEEN lo AND hi GROUP BY k)"),
-    ("KeyShuffledThetaJoin", SHUFFLED | {"spark.sql.adaptive.autoBroadcastJoinThreshold": "1k"}, "SELECT count(*), sum(id) FROM p WHERE EXISTS (SELECT 1 FROM i WHERE no = id * 3)"),
+    ("BlockThetaJoin", SHUFFLED | {"spark.sql.adaptive.autoBroadcastJoinThreshold": "1k"}, "SELECT count(*), sum(id) FROM p WHERE EXISTS (SELECT 1 FROM i WHERE no = id * 3)"),
     ("ShuffledThetaJoin", SHUFFLED, f"SELECT {SUMS} FROM p LEFT JOIN i ON k = g AND t BETWEEN lo AND hi + 500"),
     ("ShuffledThetaJoin", LARGE | SHUFFLED, f"SELECT {SUMS} FROM p JOIN i ON t BETWEEN lo AND hi"),
     ("BlockThetaJoin", LARGE, f"SELECT {SUMS} FROM p LEFT JOIN i ON t = lo OR id = no + 7"),

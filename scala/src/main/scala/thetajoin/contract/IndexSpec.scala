@@ -9,21 +9,20 @@ import org.apache.spark.sql.types.DataType
 trait IndexSpec extends Serializable {
   def newBuilder(keyTypes: Seq[DataType]): IndexBuilder
 
-  /** Whether the index keeps fewer rows than it is given, and a task can tell some of those by [[newSeenKeys]]. */
-  def isDistinct: Boolean = false
+  /**
+   * If the index keeps fewer rows than it is given, and a task can tell some of the others before they move: makes what it remembers, from
+   * the types of the keys.
+   */
+  def sieve: Option[Seq[DataType] => SeenKeys] = None
 
-  /** Whether a row's candidates have equal keys, so that rows can be joined partition by partition. */
-  def isPartitionable: Boolean = false
+  /** For a task that has seen no row yet, if there is a [[sieve]]. */
+  final def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys = sieve.get(keyTypes)
 
   /** How many of the last probe keys are numbers by which the index is ordered, two at most; see [[BatchProber]]. */
   def bounds: Int = 0
 
   /** How many probe rows its indexes, which are [[BatchProber]]s, are best asked for together, however large they are; 0 if that does not matter. */
   def rowsTogether: Int = 0
-
-  /** For a task that has seen no row yet; asked only if [[isDistinct]]. */
-  def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
-    throw new UnsupportedOperationException(s"$this keeps every row")
 
   /** Whether rows of which a key is null have candidates too: builder and prober are given them. Else they match nothing. */
   def takesNulls: Boolean = false

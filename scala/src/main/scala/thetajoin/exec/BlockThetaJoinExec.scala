@@ -92,12 +92,19 @@ final case class BlockThetaJoinExec(
         ofProbe.fold(write(probe, StableColumns(probe.output)))(new Written(_)),
         ofBuild.fold(write(build, StableColumns(build.output)))(new Written(_))
       )
-    else arranged.getOrElse((write(probe, probeEqui), write(build, buildEqui)))
+    else arranged.orElse {
+      // The other side follows.
+      for (one <- ofBuild.filter(isBy(_, buildEqui)))
+        yield (write(probe, probeEqui, one.partitioning.numPartitions), new Written(one))
+    }.getOrElse((write(probe, probeEqui), write(build, buildEqui)))
   }
 
-  private def write(side: SparkPlan, by: Seq[Expression]): Written = {
-    val partitions =
-      math.max(conf.numShufflePartitions, sparkContext.defaultParallelism * PartitionsPerBlock)
+  private def write(
+      side: SparkPlan,
+      by: Seq[Expression],
+      partitions: Int =
+        math.max(conf.numShufflePartitions, sparkContext.defaultParallelism * PartitionsPerBlock)
+  ): Written = {
     val number = HashPartitioning(by, partitions).partitionIdExpression
     val (output, rowBytes) = (side.output, sparkContext.longAccumulator)
     val shuffle = RowShuffle.write(side.execute(), output.map(_.dataType), partitions) { () =>
@@ -120,19 +127,25 @@ final case class BlockThetaJoinExec(
     val cores = sparkContext.defaultParallelism
     // Probe rows of a block may go to several tasks if no build row has to be seen beside all of them.
     val mayCut = !join.role.needsMatchedBuildRows
-    val most = ofBuild.compressed(blockBytes)
-    val fewest = if (leftKeys.isEmpty) BlockThetaJoinExec.fewest(ofBuild.count(most), mayCut, cores)
-    else if (mayCut) 1
-    else cores
-    val built = ofBuild.blocks(most, fewest)
-    postMetrics(Blocks -> built.length.toLong)
-    if (leftKeys.nonEmpty)
+    val (most, mostProbed) =
+      (ofBuild.compressed(blockBytes), ofProbe.compressed(blockBytes) * ProbeBlocks)
+    if (leftKeys.nonEmpty) {
+      // A row that is asked for a match must meet all rows of its keys in one task.
+      val cutsBuild = join.role.probeExistence.isEmpty
+      val weights = ofBuild.weights(most).zip(ofProbe.weights(mostProbed)).map {
+        case (build, probed) => math.max(build, probed)
+      }
+      val built = blocks(weights, Weight, cores) { (partition, _) =>
+        if (cutsBuild) ofBuild.partsOf(partition, most) else None
+      }
+      postMetrics(Blocks -> built.length.toLong)
       for {
         block <- built
-        rows <- if (mayCut) ofProbe.cut(whole(block), ofProbe.compressed(blockBytes) * ProbeBlocks)
-        else Seq(whole(block))
+        rows <- if (mayCut) ofProbe.cut(whole(block), mostProbed) else Seq(whole(block))
       } yield (rows, block)
-    else {
+    } else {
+      val built = ofBuild.blocks(most, fewest(ofBuild.count(most), mayCut, cores))
+      postMetrics(Blocks -> built.length.toLong)
       val parts = if (mayCut && built.nonEmpty) math.max(cores / built.length, 1) else 1
       val probed =
         if (parts > 1) ofProbe.blocks(Long.MaxValue, parts)
@@ -152,6 +165,8 @@ private object BlockThetaJoinExec {
 
   /** A partition is a part of a block, so that blocks are about equal. */
   private val PartitionsPerBlock = 16
+
+  private val Weight = 1L << 30
 
   /** A task is given so many times the bytes of a block of probe rows, if these may be cut. */
   private val ProbeBlocks = 4
@@ -190,6 +205,10 @@ private object BlockThetaJoinExec {
     def blocks(most: Long, least: Int): Array[ShufflePartitionSpec] =
       BlockThetaJoinExec.blocks(sizes, most, least)(partsOf)
 
+    /** For each partition how much of what a task may read it is: [[Weight]] if it is all of that. */
+    def weights(most: Long): Array[Long] =
+      sizes.map(bytes => (bytes.toDouble / most * Weight).toLong)
+
     /** The rows of a single partition in several parts, if they are many. */
     def cut(rows: CoalescedPartitionSpec, most: Long): Seq[ShufflePartitionSpec] = {
       val isLarge = rows.endReducerIndex == rows.startReducerIndex + 1 &&
@@ -197,7 +216,7 @@ private object BlockThetaJoinExec {
       (if (isLarge) partsOf(rows.startReducerIndex, most) else None).getOrElse(Seq(rows))
     }
 
-    private def partsOf(partition: Int, bytes: Long): Option[Seq[ShufflePartitionSpec]] =
+    def partsOf(partition: Int, bytes: Long): Option[Seq[ShufflePartitionSpec]] =
       ShufflePartitionsUtil.createSkewPartitionSpecs(dependency.shuffleId, partition, bytes)
 
     def rows(parts: Array[ShufflePartitionSpec]): RDD[InternalRow] =
@@ -230,6 +249,8 @@ private object BlockThetaJoinExec {
   def fewest(needed: Int, mayCut: Boolean, cores: Int): Int =
     if (mayCut && needed <= cores / 2) needed else (needed + cores - 1) / cores * cores
 
+  private def whole(partition: Int) = Seq(CoalescedPartitionSpec(partition, partition + 1))
+
   /** All rows of the partitions that a block has rows of. */
   private def whole(block: ShufflePartitionSpec): CoalescedPartitionSpec = block match {
     case PartialReducerPartitionSpec(partition, _, _, _) =>
@@ -241,7 +262,7 @@ private object BlockThetaJoinExec {
 
   /**
    * Neighbouring partitions together, in `least` blocks or, if these would have more than `most` bytes, in more. A partition that has more by
-   * itself is cut.
+   * itself is cut, or is a block if it can't be.
    *
    * @param written the bytes of each partition
    * @param cut a partition into parts of about so many bytes, if that can be done
@@ -261,12 +282,11 @@ private object BlockThetaJoinExec {
       val block = ((before + bytes / 2) / size).toLong
       if (block != open) endAt(partition)
       open = block
-      if (bytes > most)
-        cut(partition, most).foreach { parts =>
-          endAt(partition)
-          found ++= parts
-          first = partition + 1
-        }
+      if (bytes > most) {
+        endAt(partition)
+        found ++= cut(partition, most).getOrElse(whole(partition))
+        first = partition + 1
+      }
       before += bytes
     }
     endAt(written.length)

@@ -69,7 +69,15 @@ final class BroadcastThetaJoinExec(
       newSortsProbe: Boolean = sortsProbe
   ): BroadcastThetaJoinExec = {
     val changed =
-      new BroadcastThetaJoinExec(newLeft, newRight, joinType, condition, join, spread, newSortsProbe)
+      new BroadcastThetaJoinExec(
+        newLeft,
+        newRight,
+        joinType,
+        condition,
+        join,
+        spread,
+        newSortsProbe
+      )
     changed.copyTagsFrom(this)
     changed
   }

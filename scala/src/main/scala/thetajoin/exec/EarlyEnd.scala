@@ -20,7 +20,7 @@ private[exec] object EarlyEnd {
 
   /** By what is known of nodes and expressions: all else is taken to tell. What is shuffled or built is read as a whole in any case. */
   def isHidden(plan: SparkPlan): Boolean = plan match {
-    case _: Exchange | _: QueryStageExec | _: AQEShuffleReadExec | _: KeyShuffleExec => true
+    case _: Exchange | _: QueryStageExec | _: AQEShuffleReadExec => true
     case _: FileSourceScanExec | _: DataSourceV2ScanExecBase | _: InMemoryTableScanExec |
         _: RangeExec | _: LocalTableScanExec => true
     case _: ProbeRowsExec | _: InputAdapter | _: WholeStageCodegenExec | _: ColumnarToRowExec |

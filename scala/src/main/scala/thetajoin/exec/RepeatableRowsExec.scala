@@ -32,12 +32,12 @@ final case class RepeatableRowsExec(child: SparkPlan) extends UnaryExecNode {
     copy(child = newChild)
 }
 
-/** Puts a [[RepeatableRowsExec]] below each of our broadcasts, and a [[DistinctKeysExec]] below that where the index keeps a key once. */
+/** Puts a [[RepeatableRowsExec]] below each of our broadcasts, and a [[SieveExec]] below that where the index keeps fewer rows than it is given. */
 object BuildRows extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan = plan.transform {
     case exchange @ BroadcastExchangeExec(mode: ThetaBroadcastMode, child)
         if !child.isInstanceOf[RepeatableRowsExec] =>
-      val rows = if (mode.isDistinct) DistinctKeysExec(mode.spec, mode.keys, child) else child
+      val rows = if (mode.hasSieve) SieveExec(mode.spec, mode.keys, child) else child
       exchange.withNewChildren(Seq(RepeatableRowsExec(rows)))
   }
 }

@@ -67,7 +67,8 @@ private[exec] object ArrangedJoin {
   def arrange(join: ThetaJoin, sparks: ShuffledHashJoinExec): SparkPlan = {
     val arranged =
       if (join.k.isEmpty) sparks
-      else sparks.copy(condition = (sparks.condition ++ Seq(RunsHereOnly())).reduceOption(And(_, _)))
+      else
+        sparks.copy(condition = (sparks.condition ++ Seq(RunsHereOnly())).reduceOption(And(_, _)))
     arranged.setTagValue(Tag, join)
     arranged
   }

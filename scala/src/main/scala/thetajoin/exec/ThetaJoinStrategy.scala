@@ -37,6 +37,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
         val choice = decided(join)
         Seq(execNode(join.ofAll, choice))
       case node: NumberedRows => Seq(NumberedRowsExec(planLater(node.child), node.number))
+      case node: Sieve => Seq(SieveExec(node.spec, node.keys, planLater(node.child)))
       case node: RangeBounds =>
         Seq(RangeBoundsExec(node, planLater(node.left), planLater(node.right)))
       case window: Window =>
@@ -118,17 +119,6 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           right,
           bytes,
           choice.join
-        )
-      case Placement.KeyShuffle(partitions, broadcastLimit) =>
-        val mode = choice.join.mode(join.right.output, join.condition)
-        val keys = DistinctKeysExec(mode.spec, mode.keys, right)
-        KeyShuffledThetaJoinExec(
-          left,
-          KeyShuffleExec(mode, partitions, keys),
-          join.joinType,
-          join.condition,
-          choice.join,
-          broadcastLimit
         )
     }
   }

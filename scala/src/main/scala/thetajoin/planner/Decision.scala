@@ -1,6 +1,6 @@
 package thetajoin.planner
 
-import org.apache.spark.sql.catalyst.optimizer.{BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.contract.Offer
 import thetajoin.driver.{Spread, ThetaJoin}
@@ -33,14 +33,6 @@ object Placement {
    * One side is cut into blocks of up to so many bytes, each of which meets all rows of the other side, or all of its partition by the equal keys.
    */
   final case class Blocks(buildSide: BuildSide, bytes: Long) extends Placement
-
-  /**
-   * The right side's keys are shuffled into `partitions`, then broadcast if they take no more than `broadcastLimit` bytes.
-   * Otherwise the left side follows them.
-   */
-  final case class KeyShuffle(partitions: Int, broadcastLimit: Long) extends Placement {
-    override def buildSide: BuildSide = BuildRight
-  }
 }
 
 /**

@@ -88,11 +88,11 @@ private[thetajoin] object EquiBuildSides {
       case _ if prunesPartitions(join.left) => Left(equiKeys(join))
       case Some(BuildRight) => Right(Seq(Seq(Placement.Broadcast(BuildRight))))
       case None =>
-        val ofKeys =
-          if (!mayBroadcast(join, conf) || hasBuckets(join)) None else Some(keyShuffle(join, conf))
         val ofRows = shuffles(join, Seq(BuildRight), conf)
-        if (ofKeys.isEmpty) ofRows
-        else Right(Seq(ofKeys.toSeq) ++ ofRows.getOrElse(Nil))
+        val bytes = TaskShare.buildBytes(conf)
+        if (bytes > 0 && mayBroadcast(join, conf) && !hasBuckets(join))
+          Right(Seq(Placement.Blocks(BuildRight, bytes)) +: ofRows.getOrElse(Nil))
+        else ofRows
     }
   }
 
@@ -187,15 +187,6 @@ private[thetajoin] object EquiBuildSides {
   /** Whether keys may be broadcast if they turn out to be few. Where not, Spark's sorted join keeps its place. */
   private def mayBroadcast(join: Join, conf: SQLConf): Boolean =
     measuredLimit(conf) >= 0 && !hint(join, BuildRight).contains(NO_BROADCAST_HASH)
-
-  private def keyShuffle(join: Join, conf: SQLConf): Placement = {
-    val bytes = join.left.stats.sizeInBytes + join.right.stats.sizeInBytes
-    val partitions = (bytes / PartitionBytes).max(MinPartitions).min(conf.numShufflePartitions)
-    Placement.KeyShuffle(partitions.toInt, measuredLimit(conf))
-  }
-
-  private val PartitionBytes = BigInt(32L << 20)
-  private val MinPartitions = BigInt(8)
 
   /** Whether Spark may join bucket by bucket and shuffle nothing. */
   private def hasBuckets(join: Join): Boolean = Partitions.buckets(join).nonEmpty

@@ -215,15 +215,15 @@ private final class Planning(
   private def suits(choice: Choice): Boolean = choice.placement match {
     case _: Placement.Broadcast => true
     case _: Placement.Shuffle => ranking.isDefined || choice.offer.served.size > shape.equiKeys.size
-    case _: Placement.Blocks =>
-      ranking.isDefined || shape.equiKeys.isEmpty || choice.offer.served.size > shape.equiKeys.size
-    case _: Placement.KeyShuffle => isOfKeys(choice) && choice.offer.spec.isPartitionable
+    case _: Placement.Blocks if ranking.isDefined || shape.equiKeys.isEmpty => true
+    // Each row of the other side must meet all build rows of its keys in one task.
+    case _: Placement.Blocks if choice.join.role.probeExistence.isDefined => hasSieve(choice)
+    case _: Placement.Blocks => choice.offer.served.size > shape.equiKeys.size
   }
 
-  /** Whether there are keys and nothing else. */
-  private def isOfKeys(choice: Choice): Boolean =
-    choice.join.residual.isEmpty && choice.join.buildFilter.isEmpty && choice.offer.spec.isDistinct &&
-      choice.offer.spec.keyErrors == KeyErrors.Raised
+  /** Whether build rows that the index's sieve leaves out are of no use. */
+  private def hasSieve(choice: Choice): Boolean =
+    choice.join.mode(shape.left ++ shape.right, None).hasSieve && choice.join.residual.isEmpty
 
   private def choice(
       request: JoinRequest,

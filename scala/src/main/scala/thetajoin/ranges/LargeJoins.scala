@@ -1,5 +1,6 @@
 package thetajoin.ranges
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.{
   BuildLeft,
   BuildRight,
@@ -17,7 +18,8 @@ import thetajoin.Settings
 import thetajoin.planner._
 
 /**
- * Rewrites joins without an equal key of which neither side may be broadcast, each in the first way that there is:
+ * Rewrites joins of two sides that are too large to broadcast. Of a semi, anti or mark join on equality keys, the right side goes through a
+ * [[Sieve]] and is shuffled by the keys, so that its size becomes known before the left side moves. A join without an equality key is rewritten in the first way that there is:
  *
  *   - [[JoinByRanges]]: two comparisons give rows a key, the range that their values are in
  *   - [[ExistsByFew]]: whether there is a match is known by few of the right rows
@@ -49,8 +51,26 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     orAsItIs("a join of two large sides")(rewritten).getOrElse(node)
 
   /** @param mustStay whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]] */
-  private def rewritten(join: Join, mustStay: => Boolean): Option[LogicalPlan] =
-    if (ExtractEquiJoinKeys.unapply(join).isDefined) None else firstOf(join, mustStay)
+  private def rewritten(join: Join, mustStay: => Boolean): Option[LogicalPlan] = join match {
+    case ExtractEquiJoinKeys(_, _, keys, _, _, _, _, _) =>
+      if (isMeasured(join) || mustStay) None else sieved(join, keys)
+    case _ => firstOf(join, mustStay)
+  }
+
+  private def sieved(join: Join, rightKeys: Seq[Expression]): Option[LogicalPlan] = {
+    def found(join: Join) = choice(join).filter(c =>
+      c.placement match {
+        case _: Placement.Blocks => c.join.role.probeExistence.isDefined
+        case _ => false
+      }
+    )
+    for (choice <- found(join) if found(pruned(join)).isDefined) yield {
+      val rows = Sieve(choice.join.spec, choice.join.buildKeys, join.right)
+      val measured =
+        if (conf.adaptiveExecutionEnabled) RepartitionByExpression(rightKeys, rows, None) else rows
+      join.copy(right = measured)
+    }
+  }
 
   private def firstOf(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
     lazy val isTooLarge = areLarge(join, BuildSides.both(join))
@@ -111,13 +131,13 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     if (columns.isEmpty) side else RepartitionByExpression(columns, side, None)
   }
 
-  /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
   private def areLarge(
       join: Join,
       sides: Seq[BuildSide],
       limit: BigInt = BuildSides.limitBesideShuffle(conf)
-  ): Boolean = {
-    def pruned = join.mapChildren(PrunedFiles.of).asInstanceOf[Join]
-    BuildSides.exceed(limit, join, sides, conf) && BuildSides.exceed(limit, pruned, sides, conf)
-  }
+  ): Boolean = BuildSides.exceed(limit, join, sides, conf) &&
+    BuildSides.exceed(limit, pruned(join), sides, conf)
+
+  /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
+  private def pruned(join: Join): Join = join.mapChildren(PrunedFiles.of).asInstanceOf[Join]
 }

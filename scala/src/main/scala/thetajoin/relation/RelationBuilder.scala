@@ -45,7 +45,7 @@ final class RelationBuilder(
   private var rows = 0
 
   /** Whether the index holds all that is asked of a row, once for each key: nothing is noted of rows. */
-  private val holdsKeysOnly = spec.isDistinct && spec.keyErrors == KeyErrors.Raised &&
+  private val holdsKeysOnly = spec.sieve.isDefined && spec.keyErrors == KeyErrors.Raised &&
     filter.isEmpty && stored.isEmpty && !keepUnmatchable
 
   /** About the most bytes that it would hold at once if no more rows came. */

@@ -50,9 +50,9 @@ final case class ThetaBroadcastMode(
     )(condition)
   }
 
-  /** Whether rows whose key is there already, or is null, are of no use, and keys may be evaluated without a net. */
-  def isDistinct: Boolean =
-    spec.isDistinct && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
+  /** Whether rows that the index's sieve leaves out, or with a null key, are of no use, and keys may be evaluated without a net. */
+  def hasSieve: Boolean =
+    spec.sieve.isDefined && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
 
   override def transform(rows: Array[InternalRow]): Any =
     transform(rows.iterator, Some(rows.length.toLong))

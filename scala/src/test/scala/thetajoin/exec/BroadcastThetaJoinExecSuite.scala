@@ -39,7 +39,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("a copy with other expressions keeps our fields, and equal plans have equal results") {
     val node = thetaJoins(executed(spark.sql(join))).head
     val again = thetaJoins(executed(spark.sql(join))).head
-    assert(node.productArity == 17 && node.productIterator.size == 17)
+    assert(node.productArity == 7 && node.productIterator.size == 7)
     val same = node.mapExpressions(identity)
     assert(same == node && same.getClass == node.getClass)
     assert(node.sameResult(again) && node.canonicalized == again.canonicalized)
@@ -187,7 +187,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       onEveryPath { _ =>
         val sql = s"SELECT * FROM a LEFT SEMI JOIN repeated ON $condition"
         val plan = assertSame(sql, "existence")
-        val sent = collect(plan) { case d: DistinctKeysExec => d.metrics("numOutputRows").value }
+        val sent = collect(plan) { case d: SieveExec => d.metrics("numOutputRows").value }
         assert(sent == Seq(20), s"$condition\n$plan")
         assert(thetaJoins(plan).map(_.metrics(JoinMetrics.IndexRows).value) == Seq(10))
       }
@@ -283,8 +283,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
         for (kind <- Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")) {
           val sql = s"SELECT $sums FROM a $kind b ON a.v > b.v"
           val taken = aggregates(assertSame(sql, "piecewise"))
-          // Build rows without a match have one of their own.
-          assert(taken.size == (if (kind == "FULL JOIN") 2 else 1))
+          assert(taken.size == 1)
           assert(taken.forall(_.metrics("numOutputRows").value > 0))
         }
         for (
@@ -409,9 +408,9 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       generated(plan).contains(classOf[ProbeBatch].getName)
     }
     val on = "ON points.k = l AND v BETWEEN lo AND hi"
-    val counted = s"SELECT /*+ BROADCAST(spans) */ count(*), max(s) FROM points JOIN spans $on"
+    val counted = s"SELECT /*+ BROADCAST(spans) */ count(*), sum(id) FROM points JOIN spans $on"
     assert(!isSorted(counted))
-    withYardstick("sortedIndexBytes", 1 << 20)(assert(isSorted(counted)))
+    withYardstick("sortedIndexBytes", 1 << 18)(assert(isSorted(counted)))
     withYardstick("sortedIndexBytes", 0) {
       assert(isSorted(s"SELECT count(*) FROM points LEFT SEMI JOIN spans $on"))
       assert(!isSorted(s"SELECT id FROM points LEFT SEMI JOIN spans $on"))
@@ -442,7 +441,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       def of(columns: String, build: String) =
         s"SELECT /*+ BROADCAST($build) */ $columns FROM a $kind $build ON $on"
       assert(isLookup(index, of("*", "single")) == (kind != "FULL JOIN"))
-      assert(isLookup(index, of("count(*), sum(v), sum(lo)", "single")))
+      assert(isLookup(index, of("count(*), sum(v), sum(lo)", "single")) == (kind != "FULL JOIN"))
       assert(!isLookup(index, of("*", "double")))
     }
     val matches = rows.count { case (v, w) =>

@@ -179,7 +179,7 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
 
   test("each kind of node moves its rows") {
     val shuffled = Seq("spark.sql.autoBroadcastJoinThreshold" -> "1b")
-    val keys = "spark.sql.autoBroadcastJoinThreshold" -> "1k"
+    val measured = shuffled ++ Seq("spark.sql.adaptive.autoBroadcastJoinThreshold" -> "1m")
     val full = s"FROM a FULL JOIN b ON $bounds"
     val onKeys = "SELECT /*+ BROADCAST(b) */ b.* FROM b LEFT"
     def has[A <: SparkPlan: reflect.ClassTag](plan: SparkPlan) =
@@ -202,8 +202,8 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
         "SELECT * FROM a WHERE (k, s) NOT IN (SELECT k, s FROM b)",
         "existence"
       )()
-      check[KeyShuffledThetaJoinExec](exists("b", "b.s = a.s"), "existence")(shuffled: _*)
-      check[KeyShuffledThetaJoinExec](exists("b", "b.s = a.s"), "existence")(keys)
+      check[BlockThetaJoinExec](exists("b", "b.s = a.s"), "existence")(shuffled: _*)
+      check[BroadcastThetaJoinExec](exists("b", "b.s = a.s"), "existence")(measured: _*)
       check[ShuffledThetaJoinExec](
         s"SELECT * FROM a JOIN b ON a.k = b.k AND $bounds",
         "interval"

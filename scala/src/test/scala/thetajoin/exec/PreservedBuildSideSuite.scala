@@ -54,14 +54,13 @@ class PreservedBuildSideSuite extends AnyFunSuite with SharedSession {
       "spark.sql.adaptive.optimizer.excludedRules" -> adaptiveExcluded
     ) {
       onEveryPath { _ =>
-        for ((p, s) <- Seq("id < 0" -> "true", "id = 79" -> "no < 1000", "true" -> "no < 0")) {
+        for ((p, s) <- Seq("id < 0" -> "true", "id = 79" -> "no < 1000", "true" -> "no < 0"))
           assertSame(
             "SELECT /*+ BROADCAST(s) */ count(*), count(id), sum(no), max(hi) FROM " +
               s"(SELECT * FROM points WHERE $p) p FULL JOIN (SELECT * FROM spans WHERE $s) s " +
               "ON t BETWEEN lo AND hi",
             "interval"
           )
-        }
       }
     }
   }

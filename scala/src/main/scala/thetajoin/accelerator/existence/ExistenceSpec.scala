@@ -9,12 +9,8 @@ import thetajoin.kit.keys.{GroupedBytesBuilder, GroupingBuilder}
 final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {
   override def forExistence: IndexSpec = copy(distinct = true)
 
-  override def isDistinct: Boolean = distinct
-
-  override def isPartitionable: Boolean = true
-
-  override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
-    new SeenMany(() => KeyMemory.ofKeys(keyTypes))
+  override def sieve: Option[Seq[DataType] => SeenKeys] =
+    if (distinct) Some(types => new SeenMany(() => KeyMemory.ofKeys(types))) else None
 
   override def keyErrors: KeyErrors = KeyErrors.Raised
 

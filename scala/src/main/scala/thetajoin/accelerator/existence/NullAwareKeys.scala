@@ -34,9 +34,8 @@ import thetajoin.rowstore.{RowCursor, RowPages}
 final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = false)
     extends IndexSpec {
   override def forExistence: IndexSpec = copy(distinct = true)
-  override def isDistinct: Boolean = distinct
-  override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
-    new SeenMany(() => KeyMemory.ofKeys(keyTypes))
+  override def sieve: Option[Seq[DataType] => SeenKeys] =
+    if (distinct) Some(types => new SeenMany(() => KeyMemory.ofKeys(types))) else None
   override def keyErrors: KeyErrors = KeyErrors.Raised
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NullAwareBuilder(this, keyTypes)

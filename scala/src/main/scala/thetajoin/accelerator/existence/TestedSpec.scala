@@ -33,12 +33,10 @@ private[existence] sealed trait TestedSpec extends IndexSpec {
   /** For key rows with these types of keys, if there is one comparison. */
   def newMemory(types: Seq[DataType]): KeyMemory
 
-  override def isDistinct: Boolean = comparisons == 1
+  override def sieve: Option[Seq[DataType] => SeenKeys] =
+    if (comparisons == 1) Some(types => new SeenMany(() => newMemory(types.init))) else None
 
   override def bounds: Int = if (comparisons == 2) 2 else 0
-
-  override def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys =
-    new SeenMany(() => newMemory(keyTypes.init))
 
   override def keyErrors: KeyErrors = KeyErrors.Raised
 

@@ -157,7 +157,7 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
               case ((b, p), test) => test(b, p)
             }
         // A task may leave rows out that it knows to be needless.
-        val rests = if (!spec.isDistinct || types.isEmpty) Seq(build)
+        val rests = if (spec.sieve.isEmpty || types.isEmpty) Seq(build)
         else {
           val seen = spec.newSeenKeys(all)
           Seq(build, build.filter(row => seen.isNew(key(row))))

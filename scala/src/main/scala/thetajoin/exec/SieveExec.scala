@@ -22,26 +22,26 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import thetajoin.contract.{IndexSpec, SeenKeys}
 
 /**
- * Where an index keeps each key once: drops rows whose key the task has seen, and those with a null key, before they are
- * collected or shuffled.
+ * Drops rows that an index has no need of beside those that the task has seen, and those with a null key, before they are collected or
+ * shuffled.
  *
  * @param keys by the names of the child's columns, or bound to its output
  */
-final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child: SparkPlan)
+final case class SieveExec(spec: IndexSpec, keys: Seq[Expression], child: SparkPlan)
     extends UnaryExecNode
     with CodegenSupport {
-  override def nodeName: String = "DistinctKeys"
+  override def nodeName: String = "Sieve"
   override protected def stringArgs: Iterator[Any] = Iterator(keys)
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
-    DistinctKeysExec.OutputRows -> SQLMetrics.createMetric(sparkContext, "number of output rows")
+    SieveExec.OutputRows -> SQLMetrics.createMetric(sparkContext, "number of output rows")
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val (index, expressions, rows) = (spec, boundKeys, longMetric(DistinctKeysExec.OutputRows))
+    val (index, expressions, rows) = (spec, boundKeys, longMetric(SieveExec.OutputRows))
     child.execute().mapPartitions { input =>
       val project = UnsafeProjection.create(expressions)
       val seen = index.newSeenKeys(expressions.map(_.dataType))
@@ -86,15 +86,15 @@ final case class DistinctKeysExec(spec: IndexSpec, keys: Seq[Expression], child:
        |$evaluated
        |$code
        |if (!$isNull && $seen.isNew($value)) {
-       |  ${metricTerm(ctx, DistinctKeysExec.OutputRows)}.add(1);
+       |  ${metricTerm(ctx, SieveExec.OutputRows)}.add(1);
        |  ${consume(ctx, input)}
        |}""".stripMargin
   }
 
-  override protected def withNewChildInternal(newChild: SparkPlan): DistinctKeysExec =
+  override protected def withNewChildInternal(newChild: SparkPlan): SieveExec =
     copy(child = newChild)
 }
 
-object DistinctKeysExec {
+object SieveExec {
   private val OutputRows = "numOutputRows"
 }
