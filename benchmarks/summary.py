@@ -1,4 +1,4 @@
-"""The table in the README, from the results of the suites: `python -m benchmarks.summary`."""
+"""The table in benchmarks/README.md from the suites' results: `python -m benchmarks.summary`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.worker import Execution, NotSupported, OverLimit
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-README = ROOT / "README.md"
+README = ROOT / "benchmarks" / "README.md"
 BEGIN, END = "<!-- benchmark:begin -->\n", "<!-- benchmark:end -->"
 
 # Of each kind of join large cases, and some in which peers are ahead; some of the joins in each
@@ -85,7 +85,7 @@ ENGINES = (OFF, ON, "DuckDB", "ClickHouse", "DataFusion", "Polars", "SedonaDB")
 
 
 def write() -> None:
-    """Put the table where the README has one."""
+    """Put the table where benchmarks/README.md has one."""
     before, begin, rest = README.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     README.write_text("".join((before, begin, *(f"{line}\n" for line in table()), end, after)))
@@ -104,7 +104,7 @@ def table() -> list[str]:
 def _rows(name: str) -> list[tuple[str, ...]]:
     """The cells of the chosen queries of a suite; an engine that is not in the suite has none."""
     results = _read(name)
-    link = f"[{name}](benchmarks/results/{name}.md)"
+    link = f"[{name}](results/{name}.md)"
     return [
         (
             link,

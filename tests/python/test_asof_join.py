@@ -191,7 +191,7 @@ def of_polars(_: SparkSession, left: Rows, right: Rows, **how_to: Any) -> list[A
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("case", BESIDE_OTHERS)
 def test_where_pandas_and_polars_differ(spark: SparkSession, case: str) -> None:
-    """As docs/first-matches.md tells those who come from there."""
+    """As docs/top-k.md tells those who come from there."""
     left, right, how_to, *wanted = BESIDE_OTHERS[case]
     for join, want in zip((of_spark, of_pandas, of_polars), wanted, strict=True):
         if isinstance(want, str):

@@ -1,4 +1,4 @@
-"""The README: its Python examples run, in one program as a reader would; its figures are measured."""
+"""The README's Python examples run in one program. The figures of benchmarks/README.md are measured."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ def test_python_runs_in_a_session_of_its_own(tmp_path: Path, program: str) -> No
 
 
 def test_the_table_is_that_of_the_results() -> None:
-    assert "\n".join(summary.table()) in README.read_text()
+    assert "\n".join(summary.table()) in summary.README.read_text()
