@@ -48,7 +48,7 @@ object Settings {
     "spark.thetajoin.enabled",
     "true",
     "0.1.0",
-    "Whether joins are planned by thetajoin. false gives Spark's own plans exactly; change it to compare the two.",
+    "Whether thetajoin plans joins. false gives Spark's own plans exactly. Change it to compare the two.",
     SettingKind.Switch
   )
 
@@ -56,8 +56,8 @@ object Settings {
     "spark.thetajoin.accelerators",
     "",
     "0.1.0",
-    "Comma-separated class names of further accelerators, each a thetajoin.contract.Accelerator with a " +
-      "constructor without arguments. Those registered as Java services are found without it.",
+    "Comma-separated class names of further accelerators. Each is a thetajoin.contract.Accelerator with a " +
+      "constructor without arguments. Accelerators registered as Java services are found without it.",
     SettingKind.Names
   )
 
@@ -65,11 +65,12 @@ object Settings {
     "spark.thetajoin.broadcast.maxBytes",
     "256m",
     "0.1.0",
-    "The largest estimated build side that is broadcast where there is no equality key. If both sides are larger than this or, unless it " +
-      "is set, than a sixteenth of the driver's heap, a join is run by ranges if it has two comparisons, and in blocks otherwise. A join with the first matches (ASOF, nearest) " +
-      "is run in blocks if its right side is larger; unless it is set and where look-ups are quick, than an eighth of the heap. FULL joins of " +
-      "sides that can't be read twice are not subject to it: Spark itself can only broadcast them. Raise it where driver and executors have " +
-      "memory to spare, lower it where they run short.",
+    "The largest estimated build side that is broadcast in a join without equality keys. If both sides are larger, " +
+      "a join with two comparisons is run by ranges, and any other join in blocks. A top-k join (ASOF, nearest) is " +
+      "run in blocks if its right side is larger. Unless this is set, a sixteenth of the driver's heap is the limit " +
+      "too, and for top-k joins with quick look-ups an eighth of the smaller heap of driver and executors, 1 GB at " +
+      "most, takes its place. FULL joins of sides that can't be read twice have no limit: Spark itself can only " +
+      "broadcast them. Raise it if driver and executors have memory to spare, lower it if they run short.",
     SettingKind.Bytes
   )
 
@@ -77,8 +78,8 @@ object Settings {
     "spark.thetajoin.equiKeys.minBuildRows",
     "100",
     "0.1.0",
-    "The fewest build rows, by estimate, for which an inner or outer join is accelerated that compares more than equality keys. " +
-      "With fewer rows Spark's hash join takes less time than the construction of an index. 0 accelerates all such joins.",
+    "The fewest build rows, by estimate, from which an inner or outer join on equality keys and other conditions is " +
+      "accelerated. With fewer rows Spark's hash join is done before an index is built. 0 accelerates all such joins.",
     SettingKind.Count
   )
 
@@ -86,12 +87,12 @@ object Settings {
     "spark.thetajoin.shuffle.maxPartitionBytes",
     "128m",
     "0.1.0",
-    "The most bytes of build rows that a task is given where both sides of a join are large: by estimate, and by what shuffles " +
-      "have written. To build its index takes up to three times that in a task. Unless this is set, a task is given less where Spark grants it less than " +
-      "three times as much while all cores of its executor are busy. A larger partition of a join with equality keys is cut into " +
-      "blocks, as is a side of a join without. Each block meets all rows that it may match, so that larger blocks are fewer passes over the other " +
-      "side. FULL joins with larger partitions are left to Spark's sorted join. Lower it where executors run short of memory; 0 leaves joins " +
-      "of two large sides to Spark.",
+    "The most bytes of build rows that a task is given if both sides of a join are large, by estimate and by the " +
+      "sizes of shuffles that have run. Building the index needs up to three times that in a task. Unless this is " +
+      "set, the limit is the smaller of 128 MB and a third of a task's share of execution memory. With equality keys " +
+      "a larger partition is cut into blocks, and without them a side is. Each block meets all rows that it may " +
+      "match, so larger blocks are fewer passes over the other side. FULL joins with larger partitions are left to " +
+      "Spark's sorted join. Lower it if executors run short of memory. 0 leaves joins of two large sides to Spark.",
     SettingKind.Bytes
   )
 
@@ -109,7 +110,7 @@ object Settings {
     s"spark.thetajoin.accelerator.$id.enabled",
     "true",
     "0.1.0",
-    s"Whether the $id accelerator may be chosen. Switch it off to compare plans or to step around a defect.",
+    s"Whether the $id accelerator may be chosen. Switch it off to compare plans or to avoid a defect.",
     SettingKind.Switch
   )
 }

@@ -29,7 +29,7 @@ object GenerateDocs {
     s"""<!-- $notice -->
        |# Settings
        |
-       |All can be changed while a session runs, with `SET key=value`, and are read when a join is planned.
+       |Each setting can be changed while a session runs, with `SET key=value`. It is read when a join is planned.
        |
        |${Registry.settings.map(s => s"""### `${s.key}`
                              |
@@ -51,7 +51,7 @@ object GenerateDocs {
     s"""<!-- $notice -->
        |# Why a join is not accelerated
        |
-       |EXPLAIN, `thetajoin.explain_joins(df)` and `thetajoin_explain('SELECT ...')` give one of these codes. They
+       |EXPLAIN, `thetajoin.explain_joins(df)` and `thetajoin_explain('SELECT ...')` give one of these codes. The codes
        |are stable across releases; their wording is not.
        |
        || code | what | remedy |
