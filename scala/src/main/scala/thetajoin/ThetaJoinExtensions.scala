@@ -8,14 +8,14 @@ import org.apache.spark.sql.execution.thetabridge.SettingEntries
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.accelerator.Registry
-import thetajoin.exec._
+import thetajoin.exec.{BoundScans, BuildRows, IsolateProbe, TakeArrangedJoins, ThetaJoinStrategy}
 import thetajoin.functions.SqlFunction
-import thetajoin.planner.ResolveThetaHints
-import thetajoin.ranges.LargeJoins
+import thetajoin.functions.spatial.SpatialFunctions
+import thetajoin.functions.vector.VectorSqlFunctions
+import thetajoin.hints.ResolveThetaHints
+import thetajoin.large.LargeJoins
 import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
-import thetajoin.spatial.SpatialFunctions
-import thetajoin.vector.VectorSqlFunctions
 
 /** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {

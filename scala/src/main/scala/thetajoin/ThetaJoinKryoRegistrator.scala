@@ -5,7 +5,8 @@ import org.apache.spark.serializer.KryoRegistrator
 import com.esotericsoftware.kryo.Kryo
 
 import thetajoin.accelerator.Registry
-import thetajoin.driver.MatchedSlice
+import thetajoin.driver.unmatched.MatchedSlice
+import thetajoin.functions.spatial.RelationTest
 import thetajoin.kit.keys.{
   ByteTable,
   DenseLongs,
@@ -21,7 +22,6 @@ import thetajoin.kit.keys.{
 import thetajoin.kit.{Directory, KeyTypes}
 import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.{FlatColumn, PagedColumn, RowPages, RowStore, StoredColumn}
-import thetajoin.spatial.RelationTest
 
 /**
  * The classes of what joins broadcast, shuffle and collect, for sessions that set `spark.kryo.registrationRequired`:

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExcha
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import thetajoin.driver.{JoinMetrics, ThetaJoin}
-import thetajoin.planner.StableColumns
+import thetajoin.logical.StableColumns
 
 /**
  * A block join: the build side is cut into blocks that a task can hold, and each block meets all probe rows, or those of its partition if there are equal

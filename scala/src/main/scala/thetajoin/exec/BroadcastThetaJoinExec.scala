@@ -13,7 +13,10 @@ import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Yardsticks
-import thetajoin.driver._
+import thetajoin.driver.code.{Batches, ExpressionCode}
+import thetajoin.driver.source.{BroadcastSource, TaskSource}
+import thetajoin.driver.unmatched.{BuildTailRdd, MatchMarker}
+import thetajoin.driver.{Existence, JoinRole, Spread, ThetaJoin}
 import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.RowStore
 

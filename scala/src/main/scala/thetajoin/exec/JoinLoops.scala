@@ -9,8 +9,16 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
-import thetajoin.driver._
+import thetajoin.driver.code.{Batches, JoinCode, RowConsumer}
+import thetajoin.driver.probe.InterpretedJoin
+import thetajoin.driver.source.{RelationSource, TaskSource}
+import thetajoin.driver.{JoinMetrics, JoinTask}
 import thetajoin.relation.ThetaRelation
+
+/** A node right above a join that takes its rows within the join's loops. */
+private[exec] trait ConsumesJoin {
+  def consumer(consume: Seq[ExprCode] => String): RowConsumer
+}
 
 /** How the driver is put into a generated stage, or run without one. */
 trait JoinLoops extends CodegenSupport {
@@ -88,7 +96,7 @@ trait JoinLoops extends CodegenSupport {
     )
 
   private def consumer(ctx: CodegenContext): RowConsumer = parent match {
-    case aggregate: PairAggregateExec => aggregate.consumer(consume(ctx, _))
+    case aggregate: ConsumesJoin => aggregate.consumer(consume(ctx, _))
     case _ =>
       new RowConsumer {
         override def emit(row: Seq[ExprCode]): String = consume(ctx, row)

@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.execution._
 
-import thetajoin.driver._
+import thetajoin.driver.JoinTask
+import thetajoin.driver.code.MarkCode
+import thetajoin.driver.source.BroadcastSource
+import thetajoin.driver.unmatched.{BuildTailRdd, MarkedRows, MatchMarker, UnmatchedRows}
 import thetajoin.relation.{ReceivedRelation, ThetaRelation}
 
 /**

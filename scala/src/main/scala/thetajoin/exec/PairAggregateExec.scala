@@ -19,20 +19,22 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.aggregate.HashAggregateExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import thetajoin.driver.{PassedColumns, RowConsumer}
+import thetajoin.driver.aggregate.AggregateBuffers
+import thetajoin.driver.code.{PassedColumns, RowConsumer}
 import thetajoin.rowstore.RowStore
 
 /**
  * The partial aggregate without grouping keys right above a join. Spark keeps its buffers in fields, and a field that
  * is read and written for each pair costs more than the pair; here they are local variables of the loop over pairs. Where one row comes of
- * a probe row, Spark's arithmetic alone, with a boxed result, costs more than the look-up: see [[thetajoin.driver.LoopArithmetic]]. The
+ * a probe row, Spark's arithmetic alone, with a boxed result, costs more than the look-up: see [[thetajoin.driver.aggregate.LoopArithmetic]]. The
  * functions' own expressions do the work, so that results and errors are Spark's.
  *
  * @param replaced Spark's node, for output, and for execution without generated code
  */
 final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan)
     extends UnaryExecNode
-    with BlockingOperatorWithCodegen {
+    with BlockingOperatorWithCodegen
+    with ConsumesJoin {
 
   override def output: Seq[Attribute] = replaced.output
 
@@ -69,7 +71,7 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
   }
 
   /** Takes the rows of the join below. */
-  private[exec] def consumer(consume: Seq[ExprCode] => String): RowConsumer = new RowConsumer {
+  override def consumer(consume: Seq[ExprCode] => String): RowConsumer = new RowConsumer {
     override def emit(row: Seq[ExprCode]): String = consume(row)
     override def emitSingle(row: Seq[ExprCode]): String = {
       isSingle = true

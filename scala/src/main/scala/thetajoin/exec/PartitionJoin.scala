@@ -6,7 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
-import thetajoin.driver._
+import thetajoin.driver.code.Batches
+import thetajoin.driver.source.{PartitionRows, PartitionSource, TaskSource}
+import thetajoin.driver.unmatched.{MarkedPartitionRows, MatchMarker}
 import thetajoin.relation.ThetaRelation
 
 /** A join each partition of which has an index of its own, over all build rows that its probe rows may match. */

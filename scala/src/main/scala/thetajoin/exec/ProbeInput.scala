@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver.Spread
-import thetajoin.planner.Repeatable
+import thetajoin.logical.Repeatable
 import thetajoin.relation.ThetaRelation
 
 /** What the plan of a probe side tells of its rows: how many partitions there are, how they come, whether they can be read twice. */

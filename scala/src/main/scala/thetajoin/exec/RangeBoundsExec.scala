@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
-import thetajoin.ranges.{Quantiles, RangeBounds, Sampled, SharedBounds}
+import thetajoin.large.{Quantiles, RangeBounds, Sampled, SharedBounds}
 
 /** Samples both sides for a [[RangeBounds]], in jobs that run when this does, unless a copy of it has. */
 final case class RangeBoundsExec(

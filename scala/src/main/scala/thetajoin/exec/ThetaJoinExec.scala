@@ -6,7 +6,8 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
-import thetajoin.driver._
+import thetajoin.driver.code.Batches
+import thetajoin.driver.{JoinMetrics, JoinTask, ThetaJoin}
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 
 /** What our join nodes share: what they join by, and how that is told. */

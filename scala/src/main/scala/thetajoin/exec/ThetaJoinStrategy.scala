@@ -14,8 +14,9 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
-import thetajoin.planner._
-import thetajoin.ranges.RangeBounds
+import thetajoin.large.RangeBounds
+import thetajoin.logical.{ArrivalOrder, FileOfRow, NumberedRows, RankedJoin, Sieve}
+import thetajoin.planner.{Choice, Decision, Placement, Planner}
 import thetajoin.reason.ReasonCode
 
 /** A decision, with the node that carries it out if a join is accelerated. */

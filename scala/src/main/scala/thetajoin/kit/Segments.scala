@@ -3,7 +3,14 @@ package thetajoin.kit
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract._
+import thetajoin.contract.{
+  BatchProber,
+  IndexBuilder,
+  JoinIndex,
+  OrderedIndex,
+  Prober,
+  SingleRunProber
+}
 import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
 
 /**

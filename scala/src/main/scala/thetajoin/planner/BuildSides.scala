@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.thetabridge.Executors
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
+import thetajoin.hints.ThetaHint
 import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.relation.ThetaBroadcastMode
 

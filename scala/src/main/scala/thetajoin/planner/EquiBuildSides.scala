@@ -9,6 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 import thetajoin.Settings
 import thetajoin.condition.JoinShape
 import thetajoin.driver.JoinRole
+import thetajoin.hints.ThetaHint
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**

@@ -11,13 +11,15 @@ import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUti
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.LongType
 
-import thetajoin.{Settings, Yardsticks}
 import thetajoin.accelerator.Registry
 import thetajoin.condition.{ConditionAnalysis, OneSided, PairTested}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
 import thetajoin.driver.{ByKeys, JoinRole, Spread, ThetaJoin}
+import thetajoin.hints.ThetaHint
 import thetajoin.kit.EqualKeys
+import thetajoin.logical.{ArrivalOrder, FileOfRow, RankedJoin}
 import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.{Settings, Yardsticks}
 
 /**
  * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical plan, its statistics,
@@ -138,8 +140,10 @@ private final class Planning(
     else None
   }
 
+  /** If rows must come out as they are read: those of a left side that are asked for a match, and move nowhere for it. */
   private def isFit(placement: Placement): Boolean =
-    !asRead || ranking.isDefined || FileOfRow.isKept(join, placement)
+    !asRead || ranking.isDefined || placement == Placement.Broadcast(BuildRight) &&
+      JoinRole.of(join.joinType, BuildRight).exists(_.probeExistence.isDefined)
 
   private def cheapest(tier: Seq[Placement]): Option[Choice] =
     tier.flatMap(bestServed).minByOption(choice => JoinCost.ofSides(choice))

@@ -7,8 +7,9 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
 import org.apache.spark.sql.internal.SQLConf
 
-import thetajoin.condition._
-import thetajoin.planner.{EquiBuildSides, Planner, RankedJoin, Repeatable}
+import thetajoin.condition.{Comparison, ConditionAnalysis, EquiKey}
+import thetajoin.logical.{RankedJoin, Repeatable}
+import thetajoin.planner.{EquiBuildSides, Planner}
 
 /**
  * A join of few left rows with the row before or after each in a larger table, all of whose rows would have to be moved and indexed. In place of

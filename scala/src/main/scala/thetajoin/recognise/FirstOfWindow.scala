@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 
 import thetajoin.Settings
 import thetajoin.condition.ConditionAnalysis
-import thetajoin.planner.OrAsItIs
+import thetajoin.logical.OrAsItIs
 
 /**
  * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: of each left row no more than the first `k` matches can be

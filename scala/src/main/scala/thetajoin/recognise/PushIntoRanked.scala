@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import thetajoin.condition.ConditionAnalysis
-import thetajoin.planner.RankedJoin
+import thetajoin.logical.RankedJoin
 
 /** Filters left rows before they are joined: each gives its own rows, whatever others there are. */
 object PushIntoRanked extends Rule[LogicalPlan] {

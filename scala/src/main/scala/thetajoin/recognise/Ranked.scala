@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.condition.{ConditionAnalysis, OrderedBy}
-import thetajoin.planner.{Choice, Planner, RankedJoin}
+import thetajoin.logical.RankedJoin
+import thetajoin.planner.{Choice, Planner}
 
 /** A join with the first matches of each left row, before it is known whether we take it. */
 private[recognise] final case class Ranked(

@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import thetajoin.Settings
-import thetajoin.planner.OrAsItIs
+import thetajoin.logical.OrAsItIs
 
 /**
- * Turns joins with a row's first matches into [[thetajoin.planner.RankedJoin]]s, where Spark's optimizer would look at all matches: its own
+ * Turns joins with a row's first matches into [[thetajoin.logical.RankedJoin]]s, where Spark's optimizer would look at all matches: its own
  * ASOF joins and NEAREST BY, and subqueries that ask for the first row. It runs between the analyzer and the optimizer, and on plans of
  * cached tables. A failure of ours leaves the join to Spark.
  */

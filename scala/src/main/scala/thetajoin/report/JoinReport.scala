@@ -8,7 +8,9 @@ import org.apache.spark.sql.execution.joins.BaseJoinExec
 
 import thetajoin.driver.JoinMetrics
 import thetajoin.exec.{ThetaJoinExec, ThetaJoinStrategy}
-import thetajoin.planner.{Decision, Estimate, Loser, RankedJoin, ThetaHint}
+import thetajoin.hints.ThetaHint
+import thetajoin.logical.RankedJoin
+import thetajoin.planner.{Decision, Estimate, Loser}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**

@@ -5,7 +5,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.accelerator.Registry
-import thetajoin.planner.HintNotes
+import thetajoin.hints.HintNotes
 
 /** What a reader should know of a query as a whole: words that are misspelt, and so without effect. */
 private[report] object QueryNotes {

@@ -4,6 +4,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.driver.unmatched.{BuildTail, UnmatchedRows}
+
 /** Marking build rows and emitting them by mark, against plain sets. */
 class BuildTailSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val Rows = 200

@@ -4,6 +4,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.driver.probe.FirstRows
+
 class FirstRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val ranks = Gen.listOf(
     Gen.frequency(3 -> Gen.choose(-3L, 3L), 1 -> Gen.oneOf(Long.MinValue, Long.MaxValue))

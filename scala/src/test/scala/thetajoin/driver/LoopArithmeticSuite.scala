@@ -10,6 +10,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.driver.aggregate.LoopArithmetic
+
 /** Rewritten expressions have Spark's values and errors, in generated code and interpreted. */
 class LoopArithmeticSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =

@@ -15,7 +15,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import thetajoin.SharedSession
 import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
-import thetajoin.relation._
+import thetajoin.relation.{
+  BroadcastMemoryException,
+  ReceivedRelation,
+  ThetaBroadcastMode,
+  ThetaRelation
+}
 
 /** Indexes of as many builds fail as have not been counted. */
 private final case class EndlessSpec(fails: AtomicInteger) extends IndexSpec {

@@ -17,7 +17,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.accelerator.interval.{BetweenOfUnique, BothAtLeastOfUnique}
-import thetajoin.driver.{JoinMetrics, ProbeBatch, Spread}
+import thetajoin.driver.probe.ProbeBatch
+import thetajoin.driver.{JoinMetrics, Spread}
 import thetajoin.relation.ThetaRelation
 import thetajoin.{Settings, SharedSession}
 

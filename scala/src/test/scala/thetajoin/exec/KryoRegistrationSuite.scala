@@ -16,7 +16,7 @@ import com.esotericsoftware.kryo.Kryo
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.contract.JoinIndex
-import thetajoin.driver.MatchedSlice
+import thetajoin.driver.unmatched.MatchedSlice
 import thetajoin.relation.ThetaRelation
 import thetajoin.{SharedSession, ThetaJoinKryoRegistrator}
 

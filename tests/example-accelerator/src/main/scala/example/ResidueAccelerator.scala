@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.contract.{Accelerator, Cost, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
-import thetajoin.kit.keys.{Groups, KeyedNumbers}
 import thetajoin.kit.{EqualKeys, LongsBuilder, SegmentProber, Segments}
+import thetajoin.kit.keys.{Groups, KeyedNumbers}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**

@@ -2,7 +2,7 @@ package thetajoin.accelerator.anyof
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, If, Literal}
 
-import thetajoin.condition._
+import thetajoin.condition.{ConditionAnalysis, OneSided, Safety}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 

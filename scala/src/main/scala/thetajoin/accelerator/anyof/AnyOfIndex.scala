@@ -9,7 +9,16 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.contract._
+import thetajoin.contract.{
+  Cost,
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  LongProber,
+  Offer,
+  OrderedIndex,
+  Prober
+}
 import thetajoin.kit.keys.GroupingBuilder
 import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 

@@ -6,14 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.condition.{OrderedLong, PairTest}
-import thetajoin.contract.{
-  IndexBuilder,
-  IndexSpec,
-  JoinIndex,
-  LongsProber,
-  OrderedIndex,
-  Prober
-}
+import thetajoin.contract.{IndexBuilder, IndexSpec, JoinIndex, LongsProber, OrderedIndex, Prober}
 import thetajoin.kit.keys.{Groups, KeyedNumbers}
 import thetajoin.kit.{GroupProber, PairTester, PairValues}
 

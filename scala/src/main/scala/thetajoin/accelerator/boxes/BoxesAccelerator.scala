@@ -8,7 +8,15 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.types._
 
-import thetajoin.condition._
+import thetajoin.condition.{
+  OrderedLong,
+  PairTested,
+  PlaneDistance,
+  Precision,
+  Safety,
+  Sides,
+  Unequal
+}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.{Bound, EqualKeys, PairValues}
 import thetajoin.reason.{Reason, ReasonCode}

@@ -3,7 +3,7 @@ package thetajoin.accelerator.existence
 import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, IsNull, Literal}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
-import thetajoin.condition._
+import thetajoin.condition.{JoinShape, PackedLong}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}

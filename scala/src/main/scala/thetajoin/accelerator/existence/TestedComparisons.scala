@@ -3,7 +3,7 @@ package thetajoin.accelerator.existence
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
-import thetajoin.condition._
+import thetajoin.condition.{Comparison, Conjunct, OrderedLong, Unequal}
 import thetajoin.contract.{Cost, Offer}
 import thetajoin.kit.Bound
 

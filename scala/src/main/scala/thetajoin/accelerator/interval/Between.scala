@@ -2,14 +2,7 @@ package thetajoin.accelerator.interval
 
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract.{
-  IndexBuilder,
-  IndexSpec,
-  JoinIndex,
-  LongsLookup,
-  LongsProber,
-  Prober
-}
+import thetajoin.contract.{IndexBuilder, IndexSpec, JoinIndex, LongsLookup, LongsProber, Prober}
 import thetajoin.kit.keys.{Groups, LongTable}
 import thetajoin.kit.{BetweenProber, Segments, SegmentsBuilder}
 

@@ -5,7 +5,16 @@ import java.lang.Double.compare
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.condition.OrderedLong
-import thetajoin.contract._
+import thetajoin.contract.{
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  KeyErrors,
+  LongsLookup,
+  LongsProber,
+  NarrowingProber,
+  Prober
+}
 import thetajoin.kit.keys.{Groups, LongTable}
 import thetajoin.kit.{GroupProber, Segments, SegmentsBuilder}
 

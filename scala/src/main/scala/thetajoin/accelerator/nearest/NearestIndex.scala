@@ -2,7 +2,16 @@ package thetajoin.accelerator.nearest
 
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract._
+import thetajoin.contract.{
+  BatchLookup,
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  KeyErrors,
+  LongsLookup,
+  LongsProber,
+  Prober
+}
 import thetajoin.kit.keys.{Groups, LongTable}
 import thetajoin.kit.{BetweenProber, Segments, SegmentsBuilder}
 

@@ -4,7 +4,15 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract._
+import thetajoin.contract.{
+  IndexBuilder,
+  IndexSpec,
+  JoinIndex,
+  KeyErrors,
+  OrderedIndex,
+  Prober,
+  SingleRunProber
+}
 import thetajoin.kit.keys.{Grouping, GroupingBuilder, Groups}
 import thetajoin.kit.{KeyTypes, ValueOrder, ValueRows}
 import thetajoin.rowstore.RowPages

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types._
 
 import thetajoin.condition.Sides
-import thetajoin.vector.VectorFunctions
+import thetajoin.functions.vector.VectorFunctions
 
 /** How two vectors are compared. */
 private[vector] sealed abstract class Measure(val function: String) extends Serializable {

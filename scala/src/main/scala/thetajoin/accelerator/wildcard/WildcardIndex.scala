@@ -6,8 +6,16 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.contract._
-import thetajoin.kit.keys._
+import thetajoin.contract.{IndexBuilder, IndexSpec, JoinIndex, OrderedIndex, Prober}
+import thetajoin.kit.keys.{
+  GroupedBytesBuilder,
+  KeyBytes,
+  LongHash,
+  LongTable,
+  NumberedValues,
+  ValueNumbering,
+  ValueNumbers
+}
 import thetajoin.kit.{IntsBuilder, KeyTypes}
 
 /**

@@ -13,7 +13,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import thetajoin.condition.OrderedLong
 import thetajoin.contract.{BatchProber, NarrowingProber, OrderedIndex, Prober}
-import thetajoin.vector.VectorFunctions
+import thetajoin.functions.vector.VectorFunctions
 
 /** The index gives the rows that pass a bound, or that are the nearest, by the functions of SQL. */
 class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

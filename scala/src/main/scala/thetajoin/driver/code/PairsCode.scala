@@ -1,0 +1,262 @@
+package thetajoin.driver.code
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.types.BooleanType
+
+import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
+
+/**
+ * The pairs of a probe row, as Java text: for each run of its candidates, for each position, the residual, then what consumes a row.
+ *
+ * @param firstRows set if a probe row is joined with the first of its matches
+ */
+private[driver] final class PairsCode(
+    ctx: CodegenContext,
+    task: JoinTask,
+    relation: RelationCode,
+    matching: MatchCode,
+    counters: CounterCode,
+    firstRows: Option[FirstRowsCode]
+) {
+  import JoinMetrics.{CandidateRows, Matches, OutputRows}
+
+  private val role = task.role
+  private val candidates = relation.candidates
+  private lazy val found = ctx.addMutableState("boolean", "found", forceInline = true)
+  private lazy val from = ctx.addMutableState("int", "runFrom", forceInline = true)
+  private lazy val until = ctx.addMutableState("int", "runUntil", forceInline = true)
+
+  /** Ahead of a probe row's pairs: `start` sets its candidates. If the first matches are joined, these are chosen here and the residual is done. */
+  def begin(probe: Seq[ExprCode], start: String): String = {
+    val chosen = firstRows.map(f => s"${f.choose(probe)}\n$candidates.choose(${f.rows});")
+    s"$found = false;\n$start\n${chosen.mkString}"
+  }
+
+  /** Ahead of build rows that come out by themselves. */
+  def beginTail: String = s"$found = true;"
+
+  /** The search for the next match. */
+  def nextRow(probe: Seq[ExprCode]): MatchSearch =
+    if (firstRows.isDefined) NoSearch
+    else matching.search(probe, relation.candidateColumns(), held = None)
+
+  /** All runs of the probe row that `start` was called for, after the search for their rows was prepared. */
+  def apply(
+      probe: Seq[ExprCode],
+      probeIsTail: Option[String],
+      consumer: RowConsumer,
+      stop: Option[String],
+      search: MatchSearch
+  ): String = {
+    val end = ctx.freshName("end")
+    val emitted = ctx.freshName("emitted")
+    val (prepare, loops) = consumer.standalone match {
+      case Some(read) => loopMethods(probe, probeIsTail, search, consumer, read, end, emitted)
+      case None => ("", loopInPlace(probe, probeIsTail, search, consumer, stop, end, emitted))
+    }
+    // The padded row, which ends at 0, is the last.
+    val afterPadded = if (role.padsProbe) s"if ($end == 0) break;" else ""
+    s"""
+       |$prepare
+       |while (${nextRun(probeIsTail)}()) {
+       |  final int $end = $until;
+       |  long $emitted = 0L;
+       |  $loops
+       |  $from = $end;
+       |  ${countRun(emitted, probeIsTail)}
+       |  $afterPadded
+       |}""".stripMargin
+  }
+
+  /** The loop over a run. */
+  private def loopInPlace(
+      probe: Seq[ExprCode],
+      probeIsTail: Option[String],
+      search: MatchSearch,
+      consumer: RowConsumer,
+      stop: Option[String],
+      end: String,
+      emitted: String
+  ): String = {
+    val columns = relation.newColumns()
+    val p = ctx.freshName("position")
+    val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
+    val next = (padded ++ probeIsTail).reduceOption(_ + " || " + _).fold(search)(search.unless)
+    val leave = stop.map { s =>
+      s"""
+         |if ($s) {
+         |  $from = $p + 1;
+         |  ${countRun(emitted, probeIsTail)}
+         |  return;
+         |}""".stripMargin
+    }.getOrElse("")
+    val loop =
+      s"""
+         |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
+         |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(s"$p + 1", end)}) {
+         |  $emitted += 1L;
+         |  ${consumer.emit(output(probe, columns.at(p, padded)))}
+         |  $leave
+         |}""".stripMargin
+    s"${columns.declareLocals}\n$loop"
+  }
+
+  /**
+   * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles a loop in
+   * place from its middle on and with an uncertain result. A run of pairs, and one that is no pair (the padded row, or build rows by
+   * themselves) have methods of their own: columns are null in the second only.
+   */
+  private def loopMethods(
+      probe: Seq[ExprCode],
+      probeIsTail: Option[String],
+      search: MatchSearch,
+      consumer: RowConsumer,
+      read: AttributeSet,
+      end: String,
+      emitted: String
+  ): (String, String) = {
+    val evaluated = ExpressionCode.evaluate(probe, task.probeOutput, read)
+    val kept = new KeptColumns(ctx, task.probeOutput, probe, read)
+    def method(
+        search: MatchSearch,
+        probe: Seq[ExprCode],
+        padded: Option[String],
+        isPair: Boolean
+    ) = {
+      val columns = relation.newColumns()
+      val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
+      val emit = consumer.emit(output(probe, columns.at(p, padded)))
+      def loopTo(end: String): String = {
+        val (first, next) = (search(p, end), search(s"$p + 1", end))
+        val count = if (search == NoSearch) "" else "emitted += 1L;"
+        s"for ($p = $first; $p < $end; $p = $next) {\n$count\n$emit\n}"
+      }
+      val isOnlyPadded = !isPair && probeIsTail.isEmpty
+      ctx.addNewFunction(
+        name,
+        s"""
+           |private long $name(int from, int until) {
+           |  ${columns.declareLocals}
+           |  ${kept.declareLocals}
+           |  ${padded.map(flag =>
+            s"final boolean $flag = ${if (isOnlyPadded) "true" else "from < 0"};"
+          ).mkString}
+           |  long emitted = ${if (search == NoSearch) "until - from" else "0L"};
+           |  ${consumer.enterLoop}
+           |  int $p = from;
+           |  ${if (isOnlyPadded) emit else MatchCode.inBlocks(p, "until")(loopTo)}
+           |  ${consumer.leaveLoop}
+           |  return emitted;
+           |}""".stripMargin
+      )
+    }
+    val ofPairs =
+      s"$emitted = ${method(search, ofPair(kept.locals), None, isPair = true)}($from, $end);"
+    val noPair = (if (role.padsProbe) Some(s"$from < 0") else None) ++ probeIsTail
+    val loops =
+      if (noPair.isEmpty) ofPairs
+      else {
+        val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
+        s"""
+           |if (${noPair.mkString(" || ")}) {
+           |  $emitted = ${method(NoSearch, kept.locals, padded, isPair = false)}($from, $end);
+           |} else {
+           |  $ofPairs
+           |}""".stripMargin
+      }
+    (s"$evaluated\n${kept.set}", loops)
+  }
+
+  private def output(probe: Seq[ExprCode], build: Seq[ExprCode]): Seq[ExprCode] =
+    role.buildExistence match {
+      case None => task.outputOrder(probe, build)
+      case Some(Existence.Marked) =>
+        val matched = JavaCode.variable(s"$candidates.matched()", BooleanType)
+        build :+ ExprCode(EmptyBlock, FalseLiteral, matched)
+      case Some(_) => build
+    }
+
+  /** Probe columns where there is a probe row: null only if the column is nullable. */
+  private def ofPair(probe: Seq[ExprCode]): Seq[ExprCode] =
+    probe.zip(task.probeOutput).map { case (variable, attribute) =>
+      if (attribute.nullable) variable.copy() else variable.copy(isNull = FalseLiteral)
+    }
+
+  /** At the end of a run, or where it is left: `emitted` rows came of it. */
+  private def countRun(emitted: String, probeIsTail: Option[String]): String = {
+    val isPair = Seq(
+      if (role.padsProbe) Some(s"$until > 0") else None,
+      probeIsTail.map(tail => s"!($tail)")
+    ).flatten
+    val count =
+      if (isPair.isEmpty) counters.add(emitted, Seq(OutputRows, Matches))
+      else
+        s"""
+           |${counters.add(emitted, Seq(OutputRows))}
+           |if (${isPair.mkString(" && ")}) ${counters.add(emitted, Seq(Matches))}""".stripMargin
+    val remember = if (role.padsProbe) s"$found |= $emitted > 0L;" else ""
+    s"$count\n$remember"
+  }
+
+  /** A method that moves to the first row of a probe row, and says whether there is one. */
+  def firstRow(search: MatchSearch): String = {
+    val next = nextRun(probeIsTail = None)
+    if (search == NoSearch) next
+    else {
+      val name = ctx.freshName("firstRow")
+      val isPadded = if (role.padsProbe) s"if ($from < 0) return true;" else ""
+      ctx.addNewFunction(
+        name,
+        s"""
+           |private boolean $name() {
+           |  while ($next()) {
+           |    $isPadded
+           |    $from = ${search(from, until)};
+           |    if ($from < $until) return true;
+           |  }
+           |  return false;
+           |}""".stripMargin
+      )
+    }
+  }
+
+  /** A method that moves to the next run, the rest of one that was left, or the run [-1, 0) of the padded row. */
+  private def nextRun(probeIsTail: Option[String]): String =
+    nextRuns.getOrElseUpdate(probeIsTail, newNextRun(probeIsTail))
+
+  private val nextRuns = mutable.Map.empty[Option[String], String]
+
+  private def newNextRun(probeIsTail: Option[String]): String = {
+    val name = ctx.freshName("nextRun")
+    val pad =
+      if (!role.padsProbe) ""
+      else
+        s"""
+           |if (!$found) {
+           |  $found = true;
+           |  $from = -1;
+           |  $until = 0;
+           |  return true;
+           |}""".stripMargin
+    val count =
+      if (firstRows.isDefined) "" else counters.add(s"$until - $from", Seq(CandidateRows))
+    ctx.addNewFunction(
+      name,
+      s"""
+         |private boolean $name() {
+         |  if ($from < $until) return true;
+         |  if ($candidates.next()) {
+         |    $from = $candidates.from();
+         |    $until = $candidates.until();
+         |    ${probeIsTail.map(t => s"if (!($t)) ").mkString}$count
+         |    return true;
+         |  }
+         |  $pad
+         |  return false;
+         |}""".stripMargin
+    )
+  }
+}

@@ -1,0 +1,240 @@
+package thetajoin.driver.probe
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+import org.apache.spark.sql.types.LongType
+
+import thetajoin.contract.{BytesProber, LongProber, LongsProber, NarrowingProber}
+import thetajoin.driver.unmatched.{BuildTail, UnmatchedRows}
+import thetajoin.relation.ThetaRelation
+
+/**
+ * The candidate runs of one probe row at a time: those of the index, then the build rows whose own key could
+ * not be evaluated. One for each task, used by generated and interpreted code alike. A killed task ends here, however many candidates
+ * it looks at before it gives a row.
+ */
+final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
+  import Candidates._
+
+  def this(relation: ThetaRelation) = this(relation, inBatches = false)
+
+  private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
+  private val prober = if (inBatches) batchProber else relation.index.newProber()
+  private val lists = prober.lists
+  private val longProber = prober match {
+    case p: LongProber => p
+    case _ => null
+  }
+  private val bytesProber = prober match {
+    case p: BytesProber => p
+    case _ => null
+  }
+  private val longsProber = prober match {
+    case p: LongsProber => p
+    case _ => null
+  }
+  private val narrowingProber = prober match {
+    case p: NarrowingProber => p
+    case _ => null
+  }
+  private lazy val longKey = new SpecificInternalRow(Seq(LongType))
+  private val indexed = relation.indexed
+  private val always = relation.always
+
+  /** The state of a probe row of which the index has no candidates. */
+  private val withoutIndex = if (always > 0) Always else Done
+  private lazy val part = new Array[Int](PartRows)
+  private var partFrom = 0
+  private var partEnd = 0
+  private var list = Array.emptyIntArray
+  private var state = Done
+  private var tail: BuildTail = _
+  private var runFrom = 0
+  private var runUntil = 0
+  private val cancellation = new Cancellation
+  private var endOfLong = 0
+  private var afterLong = Done
+
+  /** Marks all candidates of the current run. */
+  def mark(unmatched: UnmatchedRows): Unit =
+    if (lists) unmatched.markListed(list, runFrom, runUntil)
+    else unmatched.markRun(runFrom, runUntil)
+
+  def from: Int = runFrom
+  def until: Int = runUntil
+
+  /** Whether runs are of places in [[positions]]. */
+  def listsPositions: Boolean = lists
+
+  /** If so: where the build rows of the current run stand, which is one of places in here. */
+  def positions: Array[Int] = list
+
+  /** Where the build row at a place of the current run stands. */
+  def position(place: Int): Int = if (lists) list(place) else place
+
+  /** The probe row has no match: a key is null, or its own condition fails. */
+  def none(): Unit = state = Done
+
+  /** The probe row's key could not be evaluated: every build row that can match is a candidate. */
+  def all(): Unit = state = Everything
+
+  def probe(key: Long): Unit = {
+    if (longProber != null) longProber.probe(key)
+    else {
+      longKey.setLong(0, key)
+      prober.probe(longKey)
+    }
+    state = Index
+  }
+
+  /** For a string or binary as the only key, if the prober is a [[BytesProber]]. */
+  def probe(base: AnyRef, offset: Long, size: Int): Unit = {
+    bytesProber.probe(base, offset, size)
+    state = Index
+  }
+
+  /** For keys that are all numbers, if the prober is a [[LongsProber]]. */
+  def probe(key: Array[Long]): Unit =
+    state = if (longsProber.probe(key)) Index else withoutIndex
+
+  def probe(keys: InternalRow): Unit = {
+    prober.probe(keys)
+    state = Index
+  }
+
+  /** No candidate of a higher rank is needed any more: see [[NarrowingProber]]. */
+  def narrow(rank: Long): Unit = if (narrowingProber != null) narrowingProber.narrow(rank)
+
+  /** For a batch: the group of an equal key that is a number. */
+  def group(key: Long): Int = found(batchProber.group(key))
+
+  /** The group of other equal keys. */
+  def group(keys: InternalRow): Int = found(batchProber.group(keys))
+
+  /** The group if there are no equal keys. */
+  def group(): Int = found(batchProber.group())
+
+  private def found(group: Int): Int =
+    if (group >= 0) group else if (always > 0) AlwaysGroup else NoGroup
+
+  /** For a row of a batch: what [[group]] gave, or one of the groups that stand for something else. */
+  def probe(group: Int, first: Long, second: Long): Unit =
+    if (group >= 0) {
+      batchProber.probe(group, first, second)
+      state = Index
+    } else
+      state = group match {
+        case AlwaysGroup => Always
+        case EveryGroup => Everything
+        case _ => Done
+      }
+
+  /** In place of a probe row: build rows that are part of the result by themselves. */
+  def buildRows(rows: BuildTail): Unit = {
+    tail = rows
+    partFrom = partEnd
+    state = Tail
+  }
+
+  /** In place of the candidates of a probe row: those that were chosen among them. */
+  def choose(rows: FirstRows): Unit = {
+    list = rows.positions
+    runFrom = 0
+    runUntil = rows.size
+    state = Chosen
+  }
+
+  /** With [[buildRows]]: whether those of the current run have a match. */
+  def matched: Boolean = tail.matched
+
+  def next(): Boolean = state match {
+    case Index =>
+      if (prober.next()) {
+        if (lists) list = prober.positions
+        run(prober.from, prober.until)
+      } else {
+        cancellation.count(1)
+        lastRun(indexed)
+      }
+    case Done => false
+    case Always => lastRun(indexed)
+    case Everything => lastRun(0)
+    case Long =>
+      if (endOfLong - runUntil > MostOfRun) run(runUntil, runUntil + MostOfRun)
+      else {
+        state = afterLong
+        run(runUntil, endOfLong)
+      }
+    case Rest => partFrom < partEnd && nextPart()
+    case Chosen =>
+      state = Done
+      runUntil > 0
+    case Tail =>
+      if (partFrom < partEnd) nextPart()
+      else tail.nextRun() && runOfRows(tail.from, tail.until)
+  }
+
+  private def lastRun(from: Int): Boolean = {
+    state = Rest
+    runOfRows(from, indexed + always)
+  }
+
+  /** These positions, or a list of the first of them. */
+  private def runOfRows(from: Int, until: Int): Boolean =
+    if (!lists) run(from, until)
+    else {
+      partFrom = from
+      partEnd = until
+      from < until && nextPart()
+    }
+
+  private def nextPart(): Boolean = {
+    val rows = math.min(partEnd - partFrom, PartRows)
+    var i = 0
+    while (i < rows) {
+      part(i) = partFrom + i
+      i += 1
+    }
+    partFrom += rows
+    list = part
+    run(0, rows)
+  }
+
+  /** A long run is given in parts, so that no loop over a run has to ask for anything but its pairs. */
+  private def run(from: Int, until: Int): Boolean = {
+    runFrom = from
+    runUntil = until
+    if (until - from > MostOfRun) {
+      runUntil = from + MostOfRun
+      endOfLong = until
+      afterLong = state
+      state = Long
+    }
+    cancellation.count(runUntil - from)
+    from < until
+  }
+}
+
+private[driver] object Candidates {
+  private final val Done = 0
+  private final val Index = 1
+  private final val Always = 2
+  private final val Everything = 3
+  private final val Rest = 4
+  private final val Tail = 5
+  private final val Long = 6
+  private final val Chosen = 7
+
+  /** Groups of a batch that are none of the index: the rows that can match but are in no group; no rows; all of them; a [[BuildTail]]. */
+  final val AlwaysGroup = -1
+  final val NoGroup = -2
+  final val EveryGroup = -3
+  final val TailGroup = -4
+  final val LeastGroup = TailGroup
+
+  private final val PartRows = 1024
+
+  /** So many take less than a second, however slow the residual is. */
+  private final val MostOfRun = 16384
+}

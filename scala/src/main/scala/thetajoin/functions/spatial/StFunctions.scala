@@ -1,0 +1,254 @@
+package thetajoin.functions.spatial
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.{
+  BinaryExpression,
+  Expression,
+  Predicate,
+  UnaryExpression
+}
+import org.apache.spark.sql.types._
+
+import thetajoin.condition.{
+  Distance,
+  ImpliesComparisons,
+  NeverFails,
+  Operator,
+  PairTest,
+  PairTested,
+  Span
+}
+
+/** A function of two geometries in well-known binary. It is null if one of them is, and in its `try_` form where one can't be read. */
+sealed abstract class OfGeometries extends BinaryExpression {
+
+  /** Its name without `try_`. */
+  def name: String
+  def isTry: Boolean
+
+  override def prettyName: String = if (isTry) s"try_$name" else name
+  override def nullIntolerant: Boolean = true
+  override protected def stringArgs: Iterator[Any] = children.iterator
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    children.zipWithIndex.collectFirst {
+      case (child, i) if child.dataType != BinaryType =>
+        TypeCheckResult.TypeCheckFailure(
+          s"$prettyName takes geometries as BINARY in well-known binary, or as GEOMETRY, but argument ${i + 1} is of " +
+            s"type ${child.dataType.sql}." + StFunctions.remedy(child.dataType)
+        )
+    }.getOrElse(TypeCheckResult.TypeCheckSuccess)
+
+  /** What it gives for two geometries, null included. */
+  private[spatial] def of(left: Shape, right: Shape): Any
+
+  protected final override def nullSafeEval(left: Any, right: Any): Any =
+    evaluation.of(left.asInstanceOf[Array[Byte]], right.asInstanceOf[Array[Byte]])
+
+  /** For one thread. */
+  private[spatial] final def evaluation: Evaluation = new Evaluation(this)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val function = ctx.addReferenceObj("function", this)
+    val evaluation = ctx.addMutableState(
+      classOf[Evaluation].getName,
+      "geometries",
+      v => s"$v = new ${classOf[Evaluation].getName}($function);"
+    )
+    val boxed = ctx.freshName("boxed")
+    val box = if (dataType == BooleanType) "Boolean" else "Double"
+    val setNull = if (nullable) s"if ($boxed == null) ${ev.isNull} = true; else " else ""
+    nullSafeCodeGen(
+      ctx,
+      ev,
+      (left, right) =>
+        s"""
+           |Object $boxed = $evaluation.of($left, $right);
+           |$setNull${ev.value} = ($box) $boxed;""".stripMargin
+    )
+  }
+}
+
+/** Keeps the last two geometries, since a value is often compared with many. For one thread. */
+final class Evaluation(function: OfGeometries) {
+  private var left: Array[Byte] = _
+  private var right: Array[Byte] = _
+  private var leftShape: Shape = _
+  private var rightShape: Shape = _
+
+  /** The function's value for these. */
+  def of(leftBytes: Array[Byte], rightBytes: Array[Byte]): Any = {
+    if (leftBytes ne left) {
+      leftShape = StFunctions.read(leftBytes, isReused = false, function.name, function.isTry)
+      left = leftBytes
+    }
+    if (rightBytes ne right) {
+      rightShape = StFunctions.read(rightBytes, isReused = false, function.name, function.isTry)
+      right = rightBytes
+    }
+    if (leftShape == null || rightShape == null) null
+    else
+      StFunctions.readable[Any](function.name, function.isTry, ifNot = null) {
+        function.of(leftShape, rightShape)
+      }
+  }
+}
+
+/** Whether two geometries are related. */
+final case class StRelate(left: Expression, right: Expression, relation: Relation, isTry: Boolean)
+    extends OfGeometries
+    with Predicate
+    with ImpliesComparisons
+    with PairTested {
+  override def name: String = relation.name
+  override def nullable: Boolean = isTry || left.nullable || right.nullable
+
+  override private[spatial] def of(left: Shape, right: Shape): Any = relation.holds(left, right)
+
+  override def implied: Seq[(Expression, Operator, Expression)] =
+    Relation.implied(relation, left, right, isTry)
+
+  override def test: PairTest = RelationTest(relation.name, isTry)
+
+  override protected def withNewChildrenInternal(left: Expression, right: Expression): StRelate =
+    copy(left = left, right = right)
+}
+
+/** @param name of the relation */
+private[thetajoin] final case class RelationTest(name: String, isTry: Boolean) extends PairTest {
+  @transient private lazy val relation = Relation.of(name)
+
+  override def cannotFail: Boolean = isTry
+
+  override def prepare(value: Array[Byte], isLeft: Boolean, isReused: Boolean): AnyRef =
+    StFunctions.read(value, isReused, name, isTry)
+
+  override def quick(value: Array[Byte], other: AnyRef, isLeft: Boolean): Int = other match {
+    case point: Shape if point.isPoint && !point.isEmpty => relation.ofPoint(value, point, isLeft)
+    case _ => -1
+  }
+
+  override def holds(left: AnyRef, right: AnyRef): Boolean =
+    left != null && right != null && StFunctions.readable(name, isTry, ifNot = false) {
+      relation.holds(left.asInstanceOf[Shape], right.asInstanceOf[Shape])
+    }
+}
+
+/** The shortest distance between two geometries, in the unit of their coordinates; null if one is empty. */
+final case class StDistance(left: Expression, right: Expression, isTry: Boolean)
+    extends OfGeometries
+    with Distance {
+  override def name: String = "st_distance"
+  override def dataType: DataType = DoubleType
+  override def nullable: Boolean = true
+
+  override private[spatial] def of(left: Shape, right: Shape): Any =
+    if (left.isEmpty || right.isEmpty) null else left.distance(right)
+
+  override def spans: Seq[(Span, Span)] =
+    Seq((BoxEnd.MinX, BoxEnd.MaxX), (BoxEnd.MinY, BoxEnd.MaxY)).map { case (least, greatest) =>
+      def span(e: Expression) =
+        Span(StBoxEnd.of(e, least, isTry), StBoxEnd.of(e, greatest, isTry))
+      (span(left), span(right))
+    }
+
+  override def sizes: Seq[Expression] = children.map(StBoxEnd.of(_, BoxEnd.Size, isTry))
+
+  override protected def withNewChildrenInternal(left: Expression, right: Expression): StDistance =
+    copy(left = left, right = right)
+}
+
+/** An end of the bounding box of a geometry in well-known binary. Never shown to a user: only used as an index key. It can't fail. */
+final case class StBoxEnd(child: Expression, end: BoxEnd, isTry: Boolean)
+    extends UnaryExpression
+    with NeverFails {
+  override def dataType: DataType = DoubleType
+  override def nullIntolerant: Boolean = true
+  override def toString: String = s"${end.name}($child)"
+
+  override protected def nullSafeEval(value: Any): Any =
+    end.of(value.asInstanceOf[Array[Byte]], isInfiniteIfUnreadable = !isTry)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val of = ctx.addReferenceObj("end", end, classOf[BoxEnd].getName)
+    defineCodeGen(ctx, ev, value => s"$of.of($value, ${!isTry})")
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): StBoxEnd = copy(newChild)
+}
+
+object StBoxEnd {
+  def of(geometry: Expression, end: BoxEnd, isTry: Boolean): Expression = geometry match {
+    case StPoint(x, y) => PointEnd(x, y, end, isTry)
+    case other => StBoxEnd(other, end, isTry)
+  }
+}
+
+/** [[StBoxEnd]] of a point by its coordinates. */
+final case class PointEnd(left: Expression, right: Expression, end: BoxEnd, isTry: Boolean)
+    extends BinaryExpression
+    with NeverFails {
+  override def dataType: DataType = DoubleType
+  override def nullIntolerant: Boolean = true
+  override def toString: String = s"${end.name}($left, $right)"
+
+  override protected def nullSafeEval(x: Any, y: Any): Any =
+    end.ofPoint(x.asInstanceOf[Double], y.asInstanceOf[Double], isInfiniteIfUnreadable = !isTry)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val of = ctx.addReferenceObj("end", end, classOf[BoxEnd].getName)
+    defineCodeGen(ctx, ev, (x, y) => s"$of.ofPoint($x, $y, ${!isTry})")
+  }
+
+  override protected def withNewChildrenInternal(left: Expression, right: Expression): PointEnd =
+    copy(left = left, right = right)
+}
+
+/** A point in well-known binary. `st_point(NaN, NaN)` is the empty point. */
+final case class StPoint(left: Expression, right: Expression) extends BinaryExpression
+    with NeverFails {
+  override def dataType: DataType = BinaryType
+  override def nullIntolerant: Boolean = true
+  override def prettyName: String = "st_point"
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    if (children.forall(_.dataType == DoubleType)) TypeCheckResult.TypeCheckSuccess
+    else TypeCheckResult.TypeCheckFailure("st_point takes two numbers, x and y.")
+
+  override protected def nullSafeEval(x: Any, y: Any): Any =
+    StPoint.bytes(x.asInstanceOf[Double], y.asInstanceOf[Double])
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(ctx, ev, (x, y) => s"${StPoint.getClass.getName}.MODULE$$.bytes($x, $y)")
+
+  override protected def withNewChildrenInternal(left: Expression, right: Expression): StPoint =
+    copy(left, right)
+}
+
+object StPoint {
+  def bytes(x: Double, y: Double): Array[Byte] = WkbReader.pointBytes(x, y)
+}
+
+private[spatial] object StFunctions {
+
+  /** Null if it can't be read and the function is a `try_` one. */
+  def read(bytes: Array[Byte], isReused: Boolean, function: String, isTry: Boolean): Shape =
+    readable(function, isTry, ifNot = null: Shape)(Shape(bytes, isReused))
+
+  /** What is computed of geometries, if all of them can be read. */
+  def readable[A](function: String, isTry: Boolean, ifNot: A)(compute: => A): A =
+    try compute
+    catch {
+      case _: UnreadableWkb if isTry => ifNot
+      case e: UnreadableWkb => throw new InvalidGeometryException(function, e.why, e.bytes)
+    }
+
+  def remedy(found: DataType): String = found.typeName.takeWhile(_ != '(') match {
+    case "geography" =>
+      " Distances and relations on the globe are not supported: make a GEOMETRY of it by " +
+        "st_geomfromwkb(st_asbinary(..)), if the plane of its degrees is meant."
+    case "string" => " Make BINARY of hexadecimal digits by unhex(..)."
+    case _ => ""
+  }
+}
