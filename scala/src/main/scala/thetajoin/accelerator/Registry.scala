@@ -49,11 +49,16 @@ object Registry {
     NestedLoopAccelerator
   )
 
-  /** Those that are known without a session: of an accelerator that is not built in, the switch has no default but that of all. */
+  /**
+   * The settings that are known without a session. An accelerator that is not built in has its own switch too, whose
+   * default is the default of all switches.
+   */
   val settings: Seq[Setting[_]] =
     Settings.written ++ builtIn.map(a => Settings.acceleratorEnabled(a.id))
 
-  /** Every reason that a join may be passed over for, but those of accelerators that are not built in. */
+  /**
+   * Every reason for which a join may be passed over. The reasons of accelerators that are not built in are missing.
+   */
   val reasons: Seq[ReasonCode] =
     (ReasonCode.all ++ builtIn.flatMap(_.reasons)).distinct.sortBy(_.name)
 
@@ -63,7 +68,10 @@ object Registry {
     (builtIn ++ services() ++ named).distinctBy(_.id)
   }
 
-  /** Class loaders that have no services, by how many jars they had: to look into hundreds takes as long as to plan a join. */
+  /**
+   * Class loaders that have no services, by how many jars they had: to look into hundreds takes as long as to plan a
+   * join.
+   */
   private val withoutServices =
     Collections.synchronizedMap(new util.WeakHashMap[ClassLoader, Integer])
 

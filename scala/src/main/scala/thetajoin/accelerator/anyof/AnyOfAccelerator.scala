@@ -7,14 +7,14 @@ import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * An OR, each arm of which another accelerator serves. Every arm has an index of its own over the same build rows, and a probe row's
- * candidates are those of all arms, each once:
+ * An OR. Another accelerator serves each of its arms. Every arm has an index of its own over the same build rows. A
+ * probe row's candidates are the candidates of all arms, each once:
  *
  * {{{
  *   a.t = b.t OR a.id = b.id + 5      b by t: rows 3, 7      b by id + 5: rows 2, 7      candidates 3, 7, 2
  * }}}
  *
- * Equal keys beside the OR are part of each arm.
+ * Equality keys next to the OR are part of each arm.
  */
 object AnyOfAccelerator extends Accelerator {
   override val id: String = "anyof"
@@ -104,7 +104,8 @@ object AnyOfAccelerator extends Accelerator {
       val conjuncts = shape.equiKeys ++ paired
       val offer = if (conjuncts.isEmpty) Some(EveryRow.offer) else request.ask(conjuncts)
       offer.map { found =>
-        // To an index that takes nulls a null says something else. What a side says of itself is then tested on candidates.
+        // To an index that takes nulls a null says something else. What a side says of itself is then tested on
+        // candidates.
         val inKeys = if (found.spec.takesNulls) Nil else oneSided.collect { case o: OneSided => o }
         val (ofBuild, ofProbe) = inKeys.partition(_.side == request.buildSide)
         val isExact = found.checked(conjuncts).isEmpty && inKeys.size == oneSided.size &&
@@ -120,7 +121,7 @@ object AnyOfAccelerator extends Accelerator {
     }
   }
 
-  /** The keys, of which the first is null for rows that don't fulfil the conditions. */
+  /** The keys. The first is null for rows that don't fulfil the conditions. */
   private def where(conditions: Seq[Expression], keys: Seq[Expression]): Seq[Expression] =
     conditions.reduceOption(And(_, _)).fold(keys) { condition =>
       If(condition, keys.head, Literal(null, keys.head.dataType)) +: keys.tail
@@ -129,9 +130,9 @@ object AnyOfAccelerator extends Accelerator {
   /**
    * How one arm is served.
    *
-   * @param isPaired whether it compares the sides, beside the equal keys of the join
+   * @param isPaired whether it compares the sides by more than the equality keys of the join
    * @param build the offer's keys, null for rows to which the arm does not apply
-   * @param probe the same of the other side
+   * @param probe the same for the other side
    */
   private final case class Arm(
       offer: Offer,

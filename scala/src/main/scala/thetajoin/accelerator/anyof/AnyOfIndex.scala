@@ -25,11 +25,14 @@ import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 /**
  * @param spec of the arm's index
  * @param buildKeys how many of the keys are the arm's
- * @param probeTypes the types of those of probe rows
+ * @param probeTypes the types of the arm's keys of probe rows
  */
 final case class ArmSpec(spec: IndexSpec, buildKeys: Int, probeTypes: Seq[DataType])
 
-/** The keys of all arms, one after another. A row has no part in an arm of which a key is null, unless the arm takes nulls. */
+/**
+ * The keys of all arms, one after another. A row with a null key of an arm has no part in it, unless the arm takes
+ * nulls.
+ */
 final case class AnyOfSpec(arms: Seq[ArmSpec]) extends IndexSpec {
   override def takesNulls: Boolean = true
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
@@ -49,7 +52,7 @@ private[anyof] case object EveryRow extends IndexSpec {
   )
 }
 
-/** Takes the keys of one arm, of these types, out of those of all. */
+/** Takes the keys of one arm, of these types, out of the keys of all arms. */
 private final class ArmKeys(types: Seq[DataType], from: Int, takesNulls: Boolean) {
   private val project = UnsafeProjection.create(types.zipWithIndex.map { case (t, i) =>
     BoundReference(from + i, t, nullable = true)

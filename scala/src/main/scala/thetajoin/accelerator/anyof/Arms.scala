@@ -18,11 +18,11 @@ import org.apache.spark.sql.types.BooleanType
 import thetajoin.condition.ConditionAnalysis
 
 /**
- * The arms of an OR, and of what is one. An arm of a CASE holds only where no earlier branch is taken: all arms together are as large as the square of their
- * number, so that they are counted first.
+ * The arms of an OR, or of an expression that is read as one. An arm of a CASE holds only if no earlier branch does.
+ * All arms together are as large as the square of their number, so they are counted first.
  *
  * @param count how many there are
- * @param first the first of them, with what has to hold beside
+ * @param first the first of them, each with the conditions that have to hold as well
  */
 private[anyof] final case class Arms(count: Int, first: Seq[Expression])
 
@@ -39,7 +39,7 @@ private[anyof] object Arms {
     var count = 0
     val first: mutable.ArrayBuffer[Expression] = mutable.ArrayBuffer.empty[Expression]
 
-    /** @param when what has to hold beside, the last first */
+    /** @param when the conditions that have to hold as well, the last first */
     def add(e: Expression, when: List[Expression]): Unit = e match {
       case Or(l, r) =>
         add(l, when)

@@ -5,16 +5,19 @@ import java.util.Arrays
 import scala.collection.mutable
 
 /**
- * Rows of some numbers each, by position, in which the rows are found all of whose numbers are large enough. Positions are cut into
- * blocks of 16, of each of which the largest of each number is kept; so are blocks of 16 blocks, and so on: an R-tree whose nodes are full
- * and need no links. Of a block, the entries are compared all at once: a bit for each.
+ * The numbers of rows, by position. It finds the rows all of whose numbers are large enough. Positions are cut into
+ * blocks of 16, and the largest of each number is kept for each block. The same is done for blocks of 16 blocks, and
+ * so on: an R-tree whose nodes are full and need no links. The entries of a block are compared all at once, with a
+ * bit for each.
  *
- * For this, numbers are rounded down to 31 bits, which keeps their order; a row that passes so is compared by its whole numbers.
+ * For this, numbers are rounded down to 31 bits, which keeps their order. A row that passes so is compared by its
+ * whole numbers.
  *
  * @param rounding of the numbers, in their order
  * @param pairs of numbers that are compared together: their places
  * @param numbers of one row after the other
- * @param levels rows rounded, then blocks, then blocks of blocks, and so on: block after block, and within it number after number
+ * @param levels rows rounded, then blocks, then blocks of blocks, and so on: block after block, and within it number
+ *   after number
  */
 private[thetajoin] final class BoundTree(
     rounding: Array[Rounding],
@@ -94,7 +97,10 @@ private[boxes] object BoundTree {
   /** No number that is asked for is as small. */
   private final val Nothing = -1
 
-  /** Of these columns the rows in this order. Each column is taken out of the array when it has been read, so that what is made of all numbers next has its room. */
+  /**
+   * The rows of these columns, in this order. Each column is removed from the array once it has been read: the
+   * structures that are made of all numbers next need its memory.
+   */
   def apply(columns: Array[Array[Long]], order: Array[Int], extents: Seq[Extent]): BoundTree = {
     val rounding = columns.map(Rounding.of(_, order.length))
     val numbers = interleaved(columns, order)
@@ -172,7 +178,9 @@ private[boxes] object BoundTree {
     ((entry >>> Bits) * width + number) * Size + (entry & (Size - 1))
 }
 
-/** Numbers between two as 31 bits in the same order: their distance from the least, without so many of its last bits. */
+/**
+ * Numbers between two as 31 bits in the same order: their distance from the least, without so many of its last bits.
+ */
 private[thetajoin] final class Rounding(least: Long, val greatest: Long, shift: Int)
     extends Serializable {
 

@@ -5,13 +5,15 @@ import org.apache.spark.sql.execution.thetabridge.Cancellation
 import thetajoin.kit.keys.Grouping
 
 /**
- * The order in which rows are the leaves of a [[BoundTree]]: rows that are near each other in all dimensions stand next to each other.
- * The rows of a group are split in two halves along one dimension, each half along the dimension that is best for it, and so on
- * down to single blocks. Halves end where blocks do, and larger halves where larger blocks do.
+ * The order in which rows are the leaves of a [[BoundTree]]: rows that are near each other in all dimensions stand
+ * next to each other. The rows of a group are split in two halves along one dimension, each half along the dimension
+ * that is best for it, and so on down to single blocks. Halves end where blocks do, and larger halves where larger
+ * blocks do.
  *
- * Which dimension is best is estimated from some of the rows: the one in which halves are the smallest against the whole, ends included.
- * Along a dimension in which all rows are long, both halves are nearly as long as the whole. Along one that is bounded from one end only, a
- * probe row that asks for the upper half does not meet the lower one, but the other way round it meets both.
+ * Which dimension is best is estimated from some of the rows: the one in which halves are the smallest against the
+ * whole, ends included. Along a dimension in which all rows are long, both halves are nearly as long as the whole.
+ * Along one that is bounded from one end only, a probe row that asks for the upper half does not meet the lower one,
+ * but the other way round it meets both.
  *
  * @param columns the numbers of so many rows, a column for each bound
  * @param cancellation counts rows as often as they are split
@@ -26,10 +28,10 @@ private[boxes] final class BoxLayout(
 
   private val dimensions = extents.toArray
 
-  /** By dimension and row: the middle of what the row covers, by which rows are split. */
+  /** By dimension and row: the middle of the stretch that the row covers. Rows are split by it. */
   private val centers = dimensions.map(e => if (e.isHalf) columns(e.low) else middles(e))
 
-  /** By dimension: between which parts of all its values those of the rows that are split are, from 0.0 to 1.0. */
+  /** By dimension: the part of the range of all values that the rows to split lie in, from 0.0 to 1.0. */
   private val least = Array.fill(dimensions.length)(0.0)
   private val greatest = Array.fill(dimensions.length)(1.0)
 
@@ -130,7 +132,7 @@ private[boxes] final class BoxLayout(
     }
   }
 
-  /** From the lowest value to the highest, but for those that are far out. */
+  /** From the lowest value to the highest, without values that are far out. */
   private def range(size: Int, value: Int => Long): Double = {
     sort(size, value)
     val out = size / OneIsFarOutOf
@@ -156,7 +158,10 @@ private[boxes] final class BoxLayout(
   private def distance(low: Long, high: Long): Long =
     if (high <= low) 0L else if (high - low < 0) Long.MaxValue else high - low
 
-  /** Brings the rows from `from` until `until` in such an order that none before `at` has a larger key than one from there on. */
+  /**
+   * Brings the rows from `from` until `until` in such an order that none before `at` has a larger key than one from
+   * there on.
+   */
   private def select(keys: Array[Long], from: Int, until: Int, at: Int): Unit = {
     var low = from
     var high = until - 1

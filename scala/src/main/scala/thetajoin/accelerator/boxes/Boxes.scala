@@ -11,9 +11,9 @@ import thetajoin.kit.keys.{Groups, KeyedNumbers}
 import thetajoin.kit.{GroupProber, PairTester, PairValues}
 
 /**
- * Three lower bounds or more: each build value must be at least the probe value at its place, and more than it where that is strict. A key
- * row has the keys that must be equal, then a value for each bound, then both ends of what is ranked by distance in each dimension, then that
- * which is tested, if one is.
+ * Three lower bounds or more: each build value must be at least the probe value at its place, and more than it where
+ * that is strict. A key row has the keys that must be equal, and a value for each bound. Both ends in each dimension
+ * follow if rows are ranked by distance, and then the tested value if there is one.
  *
  * @param keys how many columns must be equal
  * @param strict for each bound, whether the value must not equal it
@@ -38,7 +38,7 @@ final case class BoxesSpec(
     new BoxesBuilder(this, keyTypes.take(keys))
 }
 
-/** A test of one value of each side; `isLeft` if the left one is that of the build row. */
+/** A test of one value of each side; `isLeft` if the build row's value is the left one. */
 final case class TestedValue(test: PairTest, isLeft: Boolean)
 
 private final class BoxesBuilder(spec: BoxesSpec, types: Seq[DataType]) extends IndexBuilder {
@@ -170,7 +170,10 @@ private[boxes] abstract class TreeProber(index: Boxes)
     }
   }
 
-  /** Starts on the blocks from the first to the last at a level. What follows the bounds stands in `numbers` from `at` on. */
+  /**
+   * Starts on the blocks from the first to the last at a level. What follows the bounds stands in `numbers` from `at`
+   * on.
+   */
   protected def walk(level: Int, first: Int, last: Int, numbers: Array[Long], at: Int): Unit
 
   /** The entries of a block whose rows may be candidates, as bits. */
@@ -263,7 +266,10 @@ private class BoxesProber(index: Boxes) extends TreeProber(index) {
     give(count)
   }
 
-  /** Goes up to an entry that is still to be looked at, or on to the second block of the segment; whether there is one. */
+  /**
+   * Goes up to an entry that is still to be looked at, or on to the second block of the segment; whether there is
+   * one.
+   */
   private def isOpen: Boolean = {
     while (level < root && entries(level) == 0) level += 1
     while (entries(level) == 0 && blocks(level) < lastOfRoot) enter(blocks(level) + 1)

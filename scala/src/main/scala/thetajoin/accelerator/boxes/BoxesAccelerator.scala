@@ -22,8 +22,8 @@ import thetajoin.kit.{Bound, EqualKeys, PairValues}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Three comparisons between the sides or more, perhaps beside equal keys: a point in a box, boxes that overlap, a box in a box, points
- * that are near each other.
+ * Three comparisons between the sides or more, with or without equality keys: a point in a box, boxes that overlap, a
+ * box in a box, points that are near each other.
  *
  * {{{
  *   a.x BETWEEN b.x1 AND b.x2 AND a.y BETWEEN b.y1 AND b.y2
@@ -33,8 +33,8 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   NEAREST 3 BY DISTANCE st_distance(a.place, b.shape)                  the nearest first
  * }}}
  *
- * Build rows are the leaves of a packed R-tree: rows that are near each other in all dimensions lie next to each other, and of
- * every 16 of them, every 256 and so on the outermost ends are known.
+ * Build rows are the leaves of a packed R-tree: rows that are near each other in all dimensions lie next to each
+ * other. The outermost ends of every 16 of them, every 256 and so on are known.
  */
 object BoxesAccelerator extends Accelerator {
   override val id: String = "boxes"
@@ -72,7 +72,10 @@ object BoxesAccelerator extends Accelerator {
       else Right(offer(request, equal, bounds, extents, ranked))
     }
 
-  /** One dimension is bounded from both ends for sure: a sorted column and a tree over another leave as few rows sooner. */
+  /**
+   * One dimension is bounded from both ends for sure: a sorted column and a tree over another leave as few rows
+   * sooner.
+   */
   private def isInterval(bounds: Seq[Bound], extents: Seq[Extent]): Boolean =
     extents.filterNot(_.isHalf) match {
       case Seq(extent) => Extent.isOne(bounds(extent.low), bounds(extent.high))

@@ -3,9 +3,10 @@ package thetajoin.accelerator.boxes
 import thetajoin.kit.Bound
 
 /**
- * A dimension of a box, by the places of the bounds that are compared with its ends. A bound without an opposite one is both.
+ * A dimension of a box, by the places of the bounds that are compared with its ends. A bound without an opposite one
+ * is both.
  *
- * @param low of the bound that the lower end must not be above, a number that is turned over
+ * @param low of the bound that the lower end must not be above, a negated number
  * @param high of the bound that the upper end must not be below
  */
 final case class Extent(low: Int, high: Int) {
@@ -19,8 +20,9 @@ private[boxes] object Extent {
     a.isSamePoint(b) || a.isOpposite(b) && a.build.semanticEquals(b.build)
 
   /**
-   * Two opposite bounds are the ends of one dimension if they are compared with one number of the probe row, or compare one number of the
-   * build row, or else if one is the next that is opposite to the other. A pair that is none makes the tree slower and gives the same rows.
+   * Two opposite bounds are the ends of one dimension if they are compared with one number of the probe row, or
+   * compare one number of the build row, or else if one is the next that is opposite to the other. A pair that is
+   * none makes the tree slower and gives the same rows.
    */
   def of(bounds: IndexedSeq[Bound]): Seq[Extent] = {
     val rules = Seq[(Bound, Bound) => Boolean](isOne, _.isOpposite(_))

@@ -25,8 +25,9 @@ final case class RankedDistance(
 }
 
 /**
- * Looks at the nearest blocks first: a heap has those that are still to be looked at, by their distance from the probe row's box. Once the
- * join has enough matches, what is farther away than the last of them is left out.
+ * Looks at the nearest blocks first: a heap has the blocks that are still to be looked at, by their distance from the
+ * probe row's box. Once the join has enough matches, blocks and rows that are farther away than the last of them are
+ * left out.
  */
 private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
     extends TreeProber(index)
@@ -126,7 +127,7 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
   private def length(sum: Double, greatest: Double): Double =
     if (sum == Double.PositiveInfinity) greatest else math.sqrt(sum)
 
-  /** Between the probe row and a box in a dimension. The number of the lower end is turned over. */
+  /** The gap between the probe row and a box in a dimension. The number of the lower end is negated. */
   private def gap(d: Int, low: Long, high: Long): Double = {
     val above = OrderedLong.toDouble(~low) - ends(2 * d + 1)
     val below = ends(2 * d) - OrderedLong.toDouble(high)

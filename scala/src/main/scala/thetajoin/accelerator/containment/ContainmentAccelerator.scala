@@ -9,8 +9,8 @@ import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Values in arrays of the other side, arrays with elements in common, and arrays that have all elements of others. The build side is
- * an inverted index: for each element the rows that have it.
+ * Values in arrays of the other side, arrays with elements in common, and arrays that have all elements of others.
+ * The build side is an inverted index: for each element the rows that have it.
  *
  * {{{
  *   array_contains(a.tags, b.tag)   b built: the rows of b by tag, looked up by each element of tags
@@ -18,7 +18,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.tags has all of b.needs       b built: each row at the rarest element of its needs, then the others are looked for
  * }}}
  *
- * Elements beside equal keys are told apart by the keys too.
+ * With equality keys, elements are told apart by the keys too.
  */
 object ContainmentAccelerator extends Accelerator {
   override val id: String = "containment"
@@ -64,7 +64,7 @@ object ContainmentAccelerator extends Accelerator {
   private def refusal(c: SetCondition): Option[Reason] =
     EqualKeys.refusal(c.source, c.left.elementType, c.right.elementType)
 
-  /** Exact ones first, then those that fewest pairs fulfil. */
+  /** Exact ones first, then the conditions that the fewest pairs fulfil. */
   private def rank(c: SetCondition): (Boolean, Int) = c match {
     case _: Covers => (!c.exact, 0)
     case s: Shares => (!c.exact, if (s.least > 1) 1 else 2)
@@ -86,7 +86,7 @@ object ContainmentAccelerator extends Accelerator {
       nullTokens = c.nullsAreEqual && build.mayHaveNulls && probe.mayHaveNulls
     )
     val canFail = equal.canFail || !Safety.cannotFail(build.e) || !Safety.cannotFail(probe.e)
-    // An array without elements is covered by that of any row, whatever its keys.
+    // An array without elements is covered by the array of any row, whatever its keys.
     val ofKeys = if (c.isInstanceOf[Covers]) Nil else equal.sources
     val ofSets = if (c.exact) Seq(c.source) else Nil
     Offer(

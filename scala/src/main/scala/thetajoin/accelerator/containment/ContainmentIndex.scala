@@ -24,7 +24,7 @@ final class TokenFinder(
   def newReader(): TokenReader = new TokenReader(form, probesArrays, vocabulary)
 }
 
-/** A single value is handed over as it is, arrays and values beside equal keys as rows. */
+/** A single value is handed over as it is. Arrays, and values with equality keys, are handed over as rows. */
 private abstract class TokenProber(finder: TokenFinder)
     extends Prober
     with LongProber
@@ -50,7 +50,7 @@ private abstract class TokenProber(finder: TokenFinder)
   }
 }
 
-/** Build rows have one value each: those of token t are `[starts(t), starts(t + 1))`. */
+/** Build rows have one value each. The rows of token t are `[starts(t), starts(t + 1))`. */
 final class TokenRuns(finder: TokenFinder, starts: Array[Int]) extends JoinIndex {
   override def bytes: Long = finder.bytes + 4L * starts.length
 
@@ -71,7 +71,7 @@ final class TokenRuns(finder: TokenFinder, starts: Array[Int]) extends JoinIndex
   }
 }
 
-/** Gives lists of rows: those of a token as they are stored, or rows that are collected. */
+/** Gives lists of rows: the rows of a token as they are stored, or rows that are collected. */
 private abstract class ListProber(finder: TokenFinder) extends TokenProber(finder) {
   protected final val collected = new IntsBuilder
   private var list = Array.emptyIntArray
@@ -107,7 +107,10 @@ private abstract class OneListProber(finder: TokenFinder) extends ListProber(fin
   }
 }
 
-/** Rows that have any token of the probe row: those of one token after another, without those that an earlier one has seen. */
+/**
+ * Rows that have any token of the probe row: the rows of one token after another, without rows that an earlier token
+ * has given.
+ */
 final class AnyToken(finder: TokenFinder, postings: Postings) extends JoinIndex {
   override def bytes: Long = finder.bytes + postings.bytes
 
@@ -185,7 +188,7 @@ final class ManyTokens(finder: TokenFinder, postings: Postings, least: Int) exte
   }
 }
 
-/** Rows that have all tokens of the probe row: of those with the rarest one, those that have the others. */
+/** Rows that have all tokens of the probe row: the rows with the rarest token are tested for the other tokens. */
 final class AllOfProbe(finder: TokenFinder, postings: Postings, sets: TokenSets) extends JoinIndex {
   override def bytes: Long = finder.bytes + postings.bytes + sets.bytes
 
@@ -231,8 +234,8 @@ final class AllOfProbe(finder: TokenFinder, postings: Postings, sets: TokenSets)
 }
 
 /**
- * Rows of which the probe row has all tokens. Each is looked at if the probe row has its rarest token, and those without tokens
- * always.
+ * Rows whose tokens the probe row all has. A row is looked at if the probe row has its rarest token, and a row
+ * without tokens always.
  */
 final class AllOfBuild(finder: TokenFinder, rarest: Postings, sets: TokenSets) extends JoinIndex {
   override def bytes: Long = finder.bytes + rarest.bytes + sets.bytes

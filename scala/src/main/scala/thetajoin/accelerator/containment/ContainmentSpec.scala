@@ -25,9 +25,9 @@ private[containment] object InCommon {
 /**
  * Sets by their tokens. A key row of either side has the keys that must be equal, then an array or a value.
  *
- * @param elementType of arrays, and of values but for those that come as an [[thetajoin.condition.OrderedLong]]
+ * @param elementType of arrays, and of values unless they come as an [[thetajoin.condition.OrderedLong]]
  * @param buildsArrays whether build rows have an array, not a value
- * @param probesArrays the same of probe rows
+ * @param probesArrays the same for probe rows
  * @param nullTokens whether a null in an array is equal to one in another
  * @param distinct whether one row of each value is enough
  */
@@ -66,7 +66,7 @@ private final class ContainmentBuilder(spec: ContainmentSpec, form: TokenForm)
     starts.add(tokens.length)
   }
 
-  /** Beside the sets: the rows of each token, where these start, twice, and the order of rows. */
+  /** Besides the sets: the rows of each token, where these start, twice, and the order of rows. */
   override def bytes: Long = numbering.allBytes + 2 * (tokens.bytes + starts.bytes) +
     4L * (tokens.length + 2 * numbering.size + starts.length)
 

@@ -8,8 +8,8 @@ import org.apache.spark.sql.types._
 import thetajoin.condition.{Safety, Sides}
 
 /**
- * A conjunct about the elements that a set of one side and a set of the other have in common. Where the conjunct holds for a pair of
- * rows, so does this.
+ * A conjunct about the elements that a set of one side and a set of the other have in common. Where the conjunct
+ * holds for a pair of rows, so does this.
  *
  * @param source the conjunct
  * @param exact whether the conjunct holds wherever this does, for sets without nulls in them
@@ -135,7 +135,7 @@ private[containment] object SetCondition {
     }
   }
 
-  /** What is asked of one element, or of each, of an array: to be equal to a value, or in another array. */
+  /** The condition on one element of an array, or on each: to be equal to a value, or in another array. */
   private def quantified(
       e: Expression,
       array: Expression,
@@ -158,7 +158,7 @@ private[containment] object SetCondition {
     case _ => None
   }
 
-  /** The array as elements of which each is what `value` makes of it: itself, or itself in a wider type. */
+  /** The array as elements. Each is the result of `value` for it: itself, or itself in a wider type. */
   private def as(array: Expression, x: NamedLambdaVariable, value: Expression): Option[Elements] =
     value match {
       case v if v.semanticEquals(x) => Some(OfArray(array))
@@ -195,8 +195,8 @@ private object SizeOf {
 }
 
 /**
- * Matches a comparison of whole numbers as `value >= least`, where `least` is a literal or a [[SizeOf]]. A size that is not 0 is 1 at
- * least unless that of a null is -1, as by a legacy setting of Spark's.
+ * Matches a comparison of whole numbers as `value >= least`, where `least` is a literal or a [[SizeOf]]. A size that
+ * is not 0 is at least 1, unless the size of a null is -1, as a legacy setting of Spark's has it.
  */
 private object AtLeast {
   def unapply(e: Expression): Option[(Expression, Expression)] = e match {

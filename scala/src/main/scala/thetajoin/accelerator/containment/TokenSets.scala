@@ -1,8 +1,6 @@
 package thetajoin.accelerator.containment
 
-/**
- * The tokens of build rows: those of row r are `tokens(starts(r))` up to `tokens(starts(r + 1) - 1)`, each once.
- */
+/** The tokens of build rows. Row r has `tokens(starts(r))` up to `tokens(starts(r + 1) - 1)`, each once. */
 final class TokenSets(val starts: Array[Int], val tokens: Array[Int]) extends Serializable {
   def bytes: Long = 4L * (starts.length + tokens.length)
   def rows: Int = starts.length - 1
@@ -75,7 +73,7 @@ private[containment] object TokenSets {
   val Unmatchable: Int = -1
 }
 
-/** The rows of each token, in ascending order: those of token t are `rows(starts(t))` up to `rows(starts(t + 1) - 1)`. */
+/** The rows of each token, in ascending order. Token t has `rows(starts(t))` up to `rows(starts(t + 1) - 1)`. */
 final class Postings(val starts: Array[Int], val rows: Array[Int]) extends Serializable {
   def bytes: Long = 4L * (starts.length + rows.length)
   def count(token: Int): Int = starts(token + 1) - starts(token)

@@ -16,10 +16,10 @@ import thetajoin.kit.keys.NumberedValues
 import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 
 /**
- * What tokens are made of. A token is an element of a set, with the equal keys of its row. It is numbered as a 64-bit number, by
- * the bytes of the element, or by those of a row that has the keys and the element.
+ * What tokens are made of. A token is an element of a set, with the equality keys of its row. It is numbered as a
+ * 64-bit number, by the bytes of the element, or by the bytes of a row that has the keys and the element.
  *
- * @param types of the equal keys, then of an element
+ * @param types of the equality keys, then of an element
  * @param nullTokens whether a null is a token, and not left out
  */
 private[containment] final class TokenForm(val types: KeyTypes, val nullTokens: Boolean)

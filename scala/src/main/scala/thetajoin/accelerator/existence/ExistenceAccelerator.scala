@@ -9,16 +9,16 @@ import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Equal keys. Build rows are grouped by key, so that the candidates of a probe key are one run:
+ * Equality keys. Build rows are grouped by key, so that the candidates of a probe key are one run:
  *
  * {{{
  *   a.x = b.y, b built:   position 0 1 2 3      probe x = 4
  *                         y        1 4 4 9      run [1, 3)
  * }}}
  *
- * Where the join asks only whether a key exists, each distinct key is kept once, and nothing else. Beside one or two
- * comparisons those rows of a key are kept that answer them for all. Spark's joins
- * evaluate such keys for every row, so that an error in one is the query's error.
+ * If the join asks only whether a key exists, each distinct key is kept once, and nothing else. With one or two
+ * comparisons the rows of a key are kept that answer them for all. Spark's joins evaluate such keys for every row, so
+ * an error in one is the query's error.
  */
 object ExistenceAccelerator extends Accelerator {
   override val id: String = "existence"

@@ -5,11 +5,14 @@ import java.util.Arrays
 import thetajoin.kit.keys.Grouping
 import thetajoin.kit.{Directory, LongOrder}
 
-/** Of the rows of each group, those that are kept to compare their values with those of a probe row. */
+/** The rows of each group that are kept, to compare their values with the values of a probe row. */
 private[existence] abstract class GroupTest extends Serializable {
   def bytes: Long
 
-  /** The position of a kept row of the group that matches the values which stand in `probe` from `at` on; -1 if none does. */
+  /**
+   * The position of a kept row of the group that matches the values which stand in `probe` from `at` on; -1 if none
+   * does.
+   */
   def find(group: Int, probe: Array[Long], at: Int): Int
 }
 
@@ -21,8 +24,8 @@ private[thetajoin] final class HighestTest(highest: Array[Long]) extends GroupTe
 }
 
 /**
- * `build value <> probe value`: a row with the lowest value of each group and one with the highest, in turn; the same row twice if
- * it has both.
+ * `build value <> probe value`: a row with the lowest value of each group and one with the highest, in turn; the same
+ * row twice if it has both.
  */
 private[thetajoin] final class UnequalTest(extremes: Array[Long]) extends GroupTest {
   override def bytes: Long = 8L * extremes.length
@@ -36,8 +39,8 @@ private[thetajoin] final class UnequalTest(extremes: Array[Long]) extends GroupT
 
 /**
  * `build values >= probe values` for two of them: the rows that no other row of the group beats in both. In ascending
- * order of their first value these descend in their second: stairs, of which the first step that is high enough in the one
- * value is also the best in the other.
+ * order of their first value these descend in their second, as stairs do. The first step that is high enough in the
+ * one value is also the best in the other.
  *
  * {{{
  *   rows (1,9) (3,4) (4,7) (6,2)      steps  first   1 4 6     probe (2,5): step (4,7), which is enough

@@ -21,8 +21,8 @@ import thetajoin.rowstore.{RowCursor, RowPages}
 
 /**
  * The keys of NOT IN, where null matches everything: a pair matches if in each column the values are equal, or one of
- * them is null. A key row has first columns that must be equal, then columns that may be null with some value in place of
- * the null, and last a mask with a bit for each of those, set if it is null.
+ * them is null. A key row has first columns that must be equal, then columns that may be null with some value in
+ * place of the null, and last a mask with a bit for each of those, set if it is null.
  *
  * Build rows of the same mask are null in the same columns. For a probe row with a mask of its own, a pair is then
  * compared in the columns that neither mask has: one look-up for each mask of the build side.
@@ -44,8 +44,8 @@ final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = fa
   def columns: Int = plain + nullable
 
   /**
-   * Whether a column is compared where the values are null that `ignored` has a bit for. The first column that may be null has the
-   * highest bit.
+   * Whether a column is compared where the values are null that `ignored` has a bit for. The first column that may be
+   * null has the highest bit.
    */
   def compares(column: Int, ignored: Long): Boolean =
     column < plain || ((ignored >>> (columns - 1 - column)) & 1L) == 0L

@@ -9,7 +9,10 @@ import thetajoin.contract.SeenKeys
 import thetajoin.kit.LongOrder
 import thetajoin.kit.keys.{BytesNumbering, KeyBytes, LongSet, ValueNumbering}
 
-/** Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have been. */
+/**
+ * Holds a bounded number of keys. Once it is full it starts afresh, or takes every key for new if three of four have
+ * been.
+ */
 private[existence] final class SeenMany(newMemory: () => KeyMemory) extends SeenKeys {
   private var memory = newMemory()
   private var rows = 0L
@@ -36,7 +39,7 @@ private[existence] abstract class KeyMemory extends SeenKeys {
 
 private[existence] object KeyMemory {
 
-  /** For rows of which the first of each key is needed. */
+  /** For joins that need the first row of each key. */
   def ofKeys(types: Seq[DataType]): KeyMemory = types match {
     case Seq(LongType) => new LongMemory
     case _ => new RowMemory(types)
@@ -72,7 +75,7 @@ private final class RowMemory(types: Seq[DataType]) extends KeyMemory {
 }
 
 /**
- * For rows of which those with the lowest or the highest value of their key are needed. A key row has the key, then the
+ * For joins that need the rows with the lowest or the highest value of their key. A key row has the key, then the
  * value.
  *
  * @param types of the columns of the key
@@ -88,7 +91,7 @@ private[existence] final class ExtremesMemory(
   private val bytes = KeyBytes(types)
   private val values = types.size
 
-  /** By key, of which so many are kept. */
+  /** By key; so many are kept for each. */
   private var lows, highs = new Array[Long](64)
   private var kept = 0
 

@@ -15,7 +15,7 @@ private[accelerator] final case class TestedComparisons(
     spec: TestedSpec
 ) {
 
-  /** An offer that serves them beside the keys of another. */
+  /** An offer that serves them together with the keys of another. */
   def beside(keys: Offer): Offer = keys.copy(
     served = keys.served ++ sources,
     exact = keys.exact ++ sources,

@@ -8,8 +8,8 @@ import thetajoin.kit.IntsBuilder
 import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /**
- * Equal keys, or none, beside comparisons, where only existence is asked: of the rows of a key those are kept that answer
- * the comparisons for all of them. A key row has the keys, then a value for each comparison.
+ * Equality keys, or none, and comparisons, if only existence is asked: the rows of a key are kept that answer the
+ * comparisons for all of them. A key row has the keys, then a value for each comparison.
  *
  * {{{
  *   a.k = b.k AND b.w >= a.v                    the highest w of each k
@@ -25,7 +25,7 @@ private[existence] sealed trait TestedSpec extends IndexSpec {
   /** Whether a row with this value matches no probe row, whatever its other values. */
   def isHopeless(comparison: Int, value: Long): Boolean
 
-  /** What is kept of a value. */
+  /** The value as it is kept. */
   def adapted(comparison: Int, value: Long): Long
 
   def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows
@@ -51,7 +51,7 @@ final case class AtLeastSpec(strict: Seq[Boolean]) extends TestedSpec {
   override def isHopeless(comparison: Int, value: Long): Boolean =
     strict(comparison) && value == Long.MinValue
 
-  /** What is above a value is at least its successor. */
+  /** A value is greater than another if it is at least its successor. */
   override def adapted(comparison: Int, value: Long): Long =
     if (strict(comparison)) value - 1 else value
 

@@ -7,9 +7,9 @@ import thetajoin.kit.keys.{Groups, LongTable}
 import thetajoin.kit.{BetweenProber, Segments, SegmentsBuilder}
 
 /**
- * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a probe key row
- * those keys, then the lower bound and the upper one, each if there is one. Rows are sorted by their value, so that candidates are
- * one run.
+ * One build value between bounds of the probe row. A build key row has the keys that must be equal, then the value; a
+ * probe key row those keys, then the lower bound and the upper one, each if there is one. Rows are sorted by their
+ * value, so that candidates are one run.
  *
  * @param keys how many columns must be equal
  * @param lower whether the value must not equal the lower bound; None if there is none

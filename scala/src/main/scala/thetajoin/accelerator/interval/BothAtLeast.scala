@@ -17,16 +17,16 @@ import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
 import thetajoin.kit.{SegmentProber, Segments}
 
 /**
- * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without equality where
- * they are strict. A key row has the keys that must be equal, then the two values.
+ * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without
+ * equality where they are strict. A key row has the keys that must be equal, then the two values.
  *
- * Rows are sorted by their first value, so that those which pass the first bound are all from one position on. Of those
- * the rows that pass the second bound are found by a [[MaxTree]].
+ * Rows are sorted by their first value, so the rows that pass the first bound are all from one position on. A
+ * [[MaxTree]] finds which of them pass the second bound.
  *
  * @param keys how many columns must be equal
  * @param isFirstStrict whether the first value must not equal its bound
- * @param isSecondStrict the same of the second
- * @param isPoint whether the second probe value falls as the first rises: both are one number, once turned over
+ * @param isSecondStrict the same for the second
+ * @param isPoint whether the second probe value falls as the first rises: both are one number, negated in one of them
  */
 final case class BothAtLeastSpec(
     keys: Int,

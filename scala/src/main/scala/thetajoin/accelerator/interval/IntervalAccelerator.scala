@@ -10,8 +10,8 @@ import thetajoin.kit.{Bound, EqualKeys, Segments}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Two comparisons between the sides, or one or two of them beside equal keys: a point in an interval, intervals that overlap, any
- * other two inequalities.
+ * Two comparisons between the sides, or one or two of them next to equality keys: a point in an interval, intervals
+ * that overlap, any other two inequalities.
  *
  * {{{
  *   a.t BETWEEN b.lo AND b.hi, a built:   one value, two bounds: one run of the sorted values (Between)
@@ -20,10 +20,10 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.x < b.x AND a.y > b.y               /
  * }}}
  *
- * Of more comparisons the index answers two.
+ * If there are more comparisons, the index answers two.
  *
- * The work for a probe row is a search, and then little more than its matches, however long or nested the intervals are. With equal
- * keys there is a sorted segment of rows for each key.
+ * The work for a probe row is a search, and then little more than its matches, however long or nested the intervals
+ * are. With equality keys there is a sorted segment of rows for each key.
  */
 object IntervalAccelerator extends Accelerator {
   override val id: String = "interval"
@@ -75,7 +75,7 @@ object IntervalAccelerator extends Accelerator {
     )
   }
 
-  /** What an index compares beside the keys that must be equal. */
+  /** The comparisons of an index, next to the keys that must be equal. */
   private final case class Indexed(
       bounds: Seq[Bound],
       build: Seq[Expression],
@@ -83,7 +83,7 @@ object IntervalAccelerator extends Accelerator {
       spec: IndexSpec
   )
 
-  /** Of these bounds those that an index beside so many keys serves; exact ones if they are enough. */
+  /** The bounds that an index with so many keys serves; exact ones if they are enough. */
   private def indexed(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
     val exact = bounds.filter(_.exact)
     pair(exact, keys).orElse(pair(bounds, keys))

@@ -3,8 +3,9 @@ package thetajoin.accelerator.interval
 import scala.collection.mutable
 
 /**
- * Numbers by position, in which the next one that is large enough is found without a look at those in between. Positions are
- * cut into blocks of 16, of each of which the largest number is kept; so are blocks of 16 blocks, and so on.
+ * Numbers by position, in which the next one that is large enough is found without a look at those in between.
+ * Positions are cut into blocks of 16, and the largest number of each block is kept. The same is done for blocks of
+ * 16 blocks, and so on.
  *
  * {{{
  *   numbers   3 1 2 .. | 9 4 4 .. | 1 0 2 .. | 7 7 1 .. |      next at least 7 from position 1 on: the rest of its block, then
@@ -12,8 +13,8 @@ import scala.collection.mutable
  *   of blocks 9 ...
  * }}}
  *
- * Positions are also cut into segments, of which a search never leaves one. Ahead of each block stands the largest number from its
- * start to the end of the segment, so that a search which finds nothing more ends there.
+ * Positions are also cut into segments, and a search stays within its segment. Ahead of each block stands the largest
+ * number from its start to the end of the segment, so a search that finds nothing more ends there.
  *
  * @param maxima the numbers, then the largest of each block, of each block of blocks, and so on
  */
@@ -25,7 +26,10 @@ private[thetajoin] final class MaxTree(maxima: Array[Array[Long]], ahead: Array[
 
   def bytes: Long = 8L * (maxima.map(_.length.toLong).sum + ahead.length)
 
-  /** The first position in `[from, until)` with a number that is at least this one, `until` without one; `until` ends a segment. */
+  /**
+   * The first position in `[from, until)` with a number that is at least this one, `until` without one; `until` ends
+   * a segment.
+   */
   def next(from: Int, until: Int, least: Long): Int = {
     val blockEnd = math.min((from | Mask) + 1, until)
     var p = from

@@ -6,8 +6,8 @@ import thetajoin.kit.keys.Groups
 import thetajoin.kit.{LongOrder, SegmentProber, Segments}
 
 /**
- * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list; for the next point those are
- * dropped that end before it and those are added that start in between.
+ * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list; for the next point
+ * those are dropped that end before it and those are added that start in between.
  *
  * {{{
  *   rows by their first value (a start, turned over)      . . a b c | d e f
@@ -30,7 +30,7 @@ private final class PointSweep(
   private val firstStep = if (spec.isFirstStrict) 1 else 0
   private val secondStep = if (spec.isSecondStrict) 1 else 0
 
-  /** Positions, of which the first `size` are in use. */
+  /** Positions; the first `size` are in use. */
   private var open = new Array[Int](2 * MaxSteps)
   private var size = 0
 

@@ -19,12 +19,14 @@ import thetajoin.kit.keys.{Groups, LongTable}
 import thetajoin.kit.{GroupProber, Segments, SegmentsBuilder}
 
 /**
- * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a value, then the bounds within which
- * values match: the lower and the upper one, each if there is one; then its doubt, if there is any. The rows of a key are sorted by their value, and
- * the candidates come in the order of their distance from the probe value: of equal distances the lower value first.
+ * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a value, then
+ * the bounds within which values match: the lower and the upper one, each if there is one; then its doubt, if there
+ * is any. The rows of a key are sorted by their value, and the candidates come in the order of their distance from
+ * the probe value: of equal distances the lower value first.
  *
- * That is the order of rank, unless there is doubt or distances wrap around. Then the driver has the rank of each candidate, and no others
- * are given once they are farther away than that: within the doubt, and where a distance wraps around, all are.
+ * That is the order of rank, unless there is doubt or distances wrap around. Then the driver has the rank of each
+ * candidate, and no others are given once they are farther away than that: within the doubt, and where a distance
+ * wraps around, all are.
  *
  * @param keys how many columns must be equal
  * @param isLowerStrict whether the value must not equal the lower bound; None if there is none
@@ -73,7 +75,10 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
 
   private def isNarrowed = spec.hasDoubt || spec.wraps.isDefined
 
-  /** Up to which distance rows are needed whatever the rank of others. The probe value stands in `numbers` at `at`, and rows in a segment's stretch. */
+  /**
+   * Up to which distance rows are needed whatever the rank of others. The probe value stands in `numbers` at `at`,
+   * and rows in a segment's stretch.
+   */
   private[nearest] def doubt(least: Int, end: Int, numbers: Array[Long], at: Int): Long = {
     def isFar(low: Long, high: Long) = low < high && {
       val away = high - low
@@ -90,7 +95,10 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
   /** How far a row is from a probe value. */
   private[nearest] def away(value: Long, row: Int): Long = math.abs(value - values.numbers(row))
 
-  /** Where the rows of a segment begin that are within the bounds. The probe value and they stand in `numbers` from `at` on. */
+  /**
+   * Where the rows of a segment begin that are within the bounds. The probe value and they stand in `numbers` from
+   * `at` on.
+   */
   private[nearest] def begin(segment: Int, numbers: Array[Long], at: Int): Int =
     if (hasLower) values.from(segment, numbers(at + 1), isLowerStrict) else values.starts(segment)
 
@@ -100,8 +108,9 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
     else values.until(segment, numbers(if (hasLower) at + 2 else at + 1), isUpperStrict)
 
   /**
-   * The place of a probe value among the rows: distances grow from there to both ends. Spark has no distance of infinite values from
-   * themselves, and NaN, which it has for one, comes last: so those equal to the least value are below it.
+   * The place of a probe value among the rows: distances grow from there to both ends. Spark has no distance of
+   * infinite values from themselves, and NaN, which it has for one, comes last: so those equal to the least value are
+   * below it.
    */
   private[nearest] def place(segment: Int, value: Long): Int =
     if (isFloating && value == Closest.LeastDouble) values.firstAbove(segment, value)

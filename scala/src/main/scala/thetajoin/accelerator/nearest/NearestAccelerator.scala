@@ -16,8 +16,8 @@ import thetajoin.kit.{Bound, EqualKeys, Segments, ValueOrder}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * ASOF joins and those with the nearest rows: of the build rows with the same keys, those with the highest value up to a bound, or the
- * lowest from a bound on, or the nearest from both sides.
+ * ASOF joins and those with the nearest rows: of the build rows with the same keys, those with the highest value up
+ * to a bound, or the lowest from a bound on, or the nearest from both sides.
  *
  * {{{
  *   a.k = b.k AND a.t >= b.t, by b.t descending      rows of a key are sorted by b.t, turned over: from a.t on
@@ -188,7 +188,10 @@ object NearestAccelerator extends Accelerator {
     Cost(ofKeys * math.pow(0.5, bounds.toDouble), perProbe = 100, perBuildRow = 250)
   }
 
-  /** A bound that can't be computed (`a.t - tolerance` may overflow) is none, and the residual raises the error if a pair needs it. */
+  /**
+   * A bound that can't be computed (`a.t - tolerance` may overflow) is none, and the residual raises the error if a
+   * pair needs it.
+   */
   private def orEnd(bound: Expression, end: Long): Expression =
     Coalesce(Seq(TryEval(bound), Literal(end)))
 

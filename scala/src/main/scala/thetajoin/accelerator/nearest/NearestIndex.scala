@@ -16,9 +16,10 @@ import thetajoin.kit.keys.{Groups, LongTable}
 import thetajoin.kit.{BetweenProber, Segments, SegmentsBuilder}
 
 /**
- * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a bound from which on values
- * match, then one up to which they do, each if there is such. The rows of a key are sorted by their value, so that the candidates are one run in
- * the order of the values. Rows of equal values stay in the order in which they came.
+ * A build key row has the keys that must be equal, then a value. A probe key row has those keys, then a bound from
+ * which on values match, then one up to which they do, each if there is such. The rows of a key are sorted by their
+ * value, so that the candidates are one run in the order of the values. Rows of equal values stay in the order in
+ * which they came.
  *
  * @param keys how many columns must be equal
  * @param isLowerStrict whether the value must not equal the lower bound; None if there is none

@@ -18,11 +18,12 @@ import thetajoin.kit.{KeyTypes, ValueOrder, ValueRows}
 import thetajoin.rowstore.RowPages
 
 /**
- * As [[NearestSpec]], of values that don't fit 64 bits. A build key row has the keys that must be equal, then a value; a probe key row
- * those keys, then the values that are its bounds.
+ * As [[NearestSpec]], of values that don't fit 64 bits. A build key row has the keys that must be equal, then a
+ * value; a probe key row those keys, then the values that are its bounds.
  *
  * @param isAscending whether the values of a key are in ascending order, or in descending
- * @param isFromStrict whether the value must not equal the bound from which on values match, in that order; None if there is none
+ * @param isFromStrict whether the value must not equal the bound from which on values match, in that order; None if
+ *   there is none
  * @param isUntilStrict the same of the bound up to which they do
  */
 final case class NearestValuesSpec(

@@ -13,13 +13,13 @@ import thetajoin.kit.Bound
  * {{{
  *   abs(a.t - b.t), also of dates and timestamps          - abs(a.t - b.t), descending
  *   if(a.t > b.t, a.t - b.t, b.t - a.t)                    what Spark makes of an ASOF join in both directions
- *   a.t - b.t beside a.t >= b.t                            and in one
+ *   a.t - b.t next to a.t >= b.t                           and in one
  * }}}
  *
  * The index knows how far the numbers of the values are apart. That is the rank, but for two cases:
  *
- *   - Timestamps are apart as their local times are. Where clocks are set back, the later of two may have the earlier local time, and a
- *     difference that has a sign is then below zero.
+ *   - Timestamps are apart as their local times are. Where clocks are set back, the later of two may have the earlier
+ *     local time, and a difference that has a sign is then below zero.
  *   - The difference of whole numbers may wrap around.
  *
  * @param localTime set if the clocks of the zone change

@@ -5,11 +5,12 @@ import java.util.Arrays
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 /**
- * Some strings of bytes as a tree of their beginnings: a state for each, numbered level by level, so that those one byte longer than a state are
- * neighbours. With the links from each state to the longest other one that it ends with it is an Aho-Corasick automaton, which finds all strings in
- * a text in one pass.
+ * Some strings of bytes as a tree of their beginnings. There is a state for each beginning. States are numbered level
+ * by level, so the states that are one byte longer than a state are neighbours. Each state has a link to the longest
+ * other state that it ends with. This is an Aho-Corasick automaton, which finds all strings in a text in one pass.
  *
- * The first states, in which most bytes of a text end, have a table of what follows each byte. Bytes that no string has share a column of it.
+ * Most bytes of a text end in the first states. These have a table of the next state for each byte. Bytes that no
+ * string has share a column of it.
  *
  * @param children of each state, the first that is one byte longer; one more at the end
  * @param labels the byte that leads to each state
@@ -111,7 +112,10 @@ private[patterns] final class Automaton private (
     }
   }
 
-  /** The strings that a text begins with, the shortest first; or, if strings are written backwards, those that it ends with. */
+  /**
+   * The strings that a text begins with, the shortest first. If strings are written backwards, the strings that it
+   * ends with.
+   */
   final class AtEdge(backwards: Boolean) extends Strings {
     private val step = if (backwards) -1 else 1
     private var bytes: Array[Byte] = _
@@ -169,7 +173,7 @@ private[patterns] object Automaton {
       width,
       table
     )
-    // What is needed of shorter states is known when their turn comes.
+    // The needs of shorter states are known when their turn comes.
     var s = 0
     while (s < states) {
       cancellation.count(1)
@@ -194,7 +198,7 @@ private[patterns] object Automaton {
     automaton
   }
 
-  /** Of each byte: the first column is that of all bytes which are no label, if there are any. */
+  /** For each byte its column. The first column is for all bytes that are no label, if there are any. */
   private def columnsOf(labels: Array[Byte]): Array[Int] = {
     val isLabel = new Array[Boolean](256)
     var s = 1

@@ -14,8 +14,8 @@ private[patterns] final class LikePattern private (tokens: Array[Int])
   import LikePattern._
 
   /**
-   * Whether all of its characters take 16 bits in Java. Spark 4.0 quotes those that take more half by half in a regular expression, which then may not
-   * match them.
+   * Whether all of its characters take 16 bits in Java. Spark 4.0 quotes longer characters half by half in a regular
+   * expression, which then may not match them.
    */
   val isPlain: Boolean = !tokens.exists(_ >= FirstOfFourBytes)
 

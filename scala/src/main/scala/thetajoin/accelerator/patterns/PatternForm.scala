@@ -60,7 +60,7 @@ private[patterns] object PatternForm {
     }
   }
 
-  /** That of `LIKE`, with a character before those that are no wildcards. */
+  /** The form of `LIKE`, with an escape character before characters that are no wildcards. */
   final case class OfLike(escape: Char, isFolded: Boolean) extends OfCharacters {
     override def places: Set[Place] = Set(Place.Anywhere, Place.Start, Place.End)
     override protected def ofCharacters: PairTest = LikeTest(escape)
@@ -150,7 +150,7 @@ private[patterns] trait CompiledPattern {
 private[patterns] final class Text(val bytes: Array[Byte]) {
   private var string: String = _
 
-  /** Texts are shared by tasks, each of which may be the first to ask. */
+  /** Texts are shared by tasks, and each task may be the first to ask. */
   def characters: String = {
     val known = string
     if (known != null) known

@@ -11,8 +11,8 @@ import thetajoin.kit.keys.Groups
 import thetajoin.kit.{IntsBuilder, PairTester, PairValues, Stamps}
 
 /**
- * The rows that need a string, in cells: those of each group of equal keys. Strings are numbered through all places of them, and the last one is
- * nothing: what it has are candidates of all texts.
+ * The rows that need a string, in cells: a cell for each group of equality keys. Strings are numbered through all
+ * places of them. The last number stands for no string: its rows are candidates of all texts.
  *
  * @param cells of each string the first; one more at the end
  * @param groups of each cell; ascending within a string
@@ -46,7 +46,7 @@ private[patterns] final class Cells(
  * @param reading how texts are read
  * @param isExact whether an error in a pattern is raised
  * @param asksFirst whether one candidate of a text is enough
- * @param areOneEach whether no row has several strings of which a text needs one
+ * @param areOneEach whether no row has several strings as alternatives
  */
 final class Patterns(
     private[patterns] val groups: Groups,
@@ -89,7 +89,7 @@ private class PatternsProber(index: Patterns) extends Prober {
   private val finder = new Groups.Finder(index.groups)
   private val finders = index.newFinders()
 
-  /** For a text of which it isn't known what strings it has. */
+  /** For a text whose strings aren't known. */
   private lazy val everywhere: Array[Strings] =
     Array.tabulate(finders.length)(place => new EveryString(index.counts(place)))
   private val cells = index.cells
@@ -116,7 +116,9 @@ private class PatternsProber(index: Patterns) extends Prober {
   private var ofText = finders
   private var place = 0
 
-  /** Of the cell that is open: the next place in the postings, the first of a row that has to be tested, and the end. */
+  /**
+   * Of the cell that is open: the next place in the postings, the first of a row that has to be tested, and the end.
+   */
   private var cellAt = 0
   private var cellTested = 0
   private var cellEnd = 0
@@ -207,7 +209,10 @@ private class PatternsProber(index: Patterns) extends Prober {
     cell >= 0
   }
 
-  /** Gives rows of the open cell: all that need no test, or some that pass theirs; false if none of those does that were tested. */
+  /**
+   * Gives rows of the open cell: all that need no test, or some that pass theirs; false if none of those does that
+   * were tested.
+   */
   private def giveSome(): Boolean =
     if (cellAt < cellTested && index.areOneEach) {
       list = cells.postings

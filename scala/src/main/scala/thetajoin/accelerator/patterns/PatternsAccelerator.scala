@@ -8,15 +8,16 @@ import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Texts that match patterns of a table, or have strings of it, perhaps beside equal keys.
+ * Texts that match patterns of a table, or have strings of it, with or without equality keys.
  *
  * {{{
  *   a.text LIKE concat('%', b.name, '%')    a.text LIKE b.pattern    contains(a.text, b.name)    a.text RLIKE b.regex
  * }}}
  *
- * For each pattern the strings are known of which a text has to have one to match, such as the longest one between its wildcards. Where
- * patterns are built, all of them are looked for in one pass over a text by an automaton. Where texts are built, those are looked up that have
- * three bytes of a string, or begin or end with it. A pattern that says more than its string is tested where that is found.
+ * For each pattern strings are known, such as the longest one between its wildcards: a text needs one of them to
+ * match. If patterns are built, an automaton looks for all of them in one pass over a text. If texts are built, a
+ * pattern looks up the texts that have three bytes of a string, or begin or end with it. A pattern that says more
+ * than its string is tested where that is found.
  */
 object PatternsAccelerator extends Accelerator {
   override val id: String = "patterns"

@@ -13,11 +13,13 @@ import thetajoin.kit.keys.KeyedNumbers
 import thetajoin.kit.{IntsBuilder, PairValues}
 
 /**
- * Patterns by the strings that texts need to match them, or texts by the strings that they have. A key row has the keys that must be equal, then the pattern or the text.
+ * Patterns by the strings that texts need to match them, or texts by the strings that they have. A key row has the
+ * keys that must be equal, then the pattern or the text.
  *
  * @param keys how many columns must be equal
  * @param buildsTexts whether build rows are texts, or else patterns
- * @param isExact whether candidates are not tested again, so that a pattern which can't be used has to raise its error
+ * @param isExact whether candidates are not tested again, so that a pattern which can't be used has to raise its
+ *   error
  * @param asksFirst whether one candidate of a probe row is enough
  */
 private[patterns] final case class PatternsSpec(
@@ -59,7 +61,7 @@ private final class PatternsBuilder(spec: PatternsSpec, types: Seq[DataType])
     patternBytes += pattern.numBytes
   }
 
-  /** Beside the patterns: the strings that are needed of them, their automaton, and the places of rows in five lists. */
+  /** Besides the patterns: the strings that they need, their automaton, and the places of rows in five lists. */
   override def bytes: Long =
     keys.bytes + (BytesOfRows + 2) * rowBytes + (BytesOfNeed + 5 * 4L) * needs.length
 
@@ -153,8 +155,8 @@ private object PatternsBuilder {
   }
 
   /**
-   * Cuts off what is beyond so many bytes of each string, as few as keep the automata to so many states. What a text needs is then not all of it. Whether any
-   * was cut.
+   * Cuts off what is beyond so many bytes of each string, as few as keep the automata to so many states. What a text
+   * needs is then not all of it. Whether any was cut.
    */
   private def shorten(sorted: Array[Need], states: Long): Boolean = {
     val length = longest(sorted, states)
@@ -194,7 +196,7 @@ private object PatternsBuilder {
     math.max(1, all.takeWhile(_ <= states).length)
   }
 
-  /** By place and string, then by group. Those that need a test come last, and rows as they arrived. */
+  /** By place and string, then by group. Rows that need a test come last, and otherwise rows are as they arrived. */
   final class NeedOrder(groups: Array[Int], cancellation: Cancellation)
       extends Comparator[Need] {
     override def compare(a: Need, b: Need): Int = {

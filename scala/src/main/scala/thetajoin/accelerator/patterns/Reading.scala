@@ -20,8 +20,8 @@ private[patterns] final case class Reading(
 ) {
 
   /**
-   * Whether the bytes that are read of a text tell which strings it has. In lower case they don't where bytes are no characters: Spark compares those by
-   * numbers that characters may have as well.
+   * Whether the bytes that are read of a text tell which strings it has. In lower case they don't where bytes are no
+   * characters: Spark compares those by numbers that characters may have as well.
    */
   def tells(text: UTF8String): Boolean = !isInLowerCase || text.isValid
 
@@ -67,7 +67,10 @@ private[patterns] object Reading {
   val Folded: Reading = Reading(areCharacters = true, isFolded = true)
 }
 
-/** Characters that a regular expression of Java takes for the same in any case (`CASE_INSENSITIVE`, `UNICODE_CASE`) are one here. */
+/**
+ * Characters that a regular expression of Java takes for the same in any case (`CASE_INSENSITIVE`, `UNICODE_CASE`)
+ * are one here.
+ */
 private[patterns] object Folding {
 
   /** Of UTF-8; bytes that are no characters are replaced. */

@@ -7,8 +7,8 @@ import scala.collection.mutable
 import scala.util.control.NoStackTrace
 
 /**
- * Finds strings of which each text has one that matches a regular expression of Java. It only reads what it is sure of: at anything else, such as flags,
- * quotes, references and looking around, it gives up.
+ * Finds strings for a regular expression of Java: each text that matches has one of them. It only reads what it is
+ * sure of, and gives up at anything else, such as flags, quotes, references and looking around.
  */
 private[patterns] object RegexStrings {
 
@@ -70,7 +70,7 @@ private final class RegexStrings(regex: String) {
     strings.toSeq
   }
 
-  /** The best of what all atoms of a branch need. */
+  /** The best of the needs of all atoms of a branch. */
   private def branch(): Seq[String] = {
     var best = Seq.empty[String]
     val run = new JStringBuilder

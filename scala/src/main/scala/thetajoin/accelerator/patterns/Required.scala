@@ -8,13 +8,13 @@ private[patterns] object Place {
   case object Start extends Place(1)
   case object End extends Place(2)
 
-  /** As a place of what needs no string. */
+  /** The place if no string is needed. */
   final val Nowhere = 3
 }
 
 /**
- * What a text has in any case if it matches a pattern: one of these strings, none of which is empty, at this place. Nothing is known if there are no
- * strings.
+ * What a text has in any case if it matches a pattern: one of these strings at this place. None of them is empty.
+ * Nothing is known if there are no strings.
  *
  * @param isAll whether each text that has one matches, and each text at all if there are no strings
  */

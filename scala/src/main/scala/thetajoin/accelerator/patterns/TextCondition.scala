@@ -27,7 +27,10 @@ private[patterns] final case class TextCondition(
       ReasonCode.KeyCollation(s"${t.sql} in ${source.sql}")
   }
 
-  /** Whether the form decides. What is equal in lower case has equal bytes, but a match may not begin or end within a character. */
+  /**
+   * Whether the form decides. Texts that are equal in lower case have equal bytes, but a match may not begin or end
+   * within a character.
+   */
   def isDecided: Boolean = isExact && !isLowerCase
 
   private def isLowerCase: Boolean = Seq(text, pattern).forall(e => isInLowerCase(e.dataType))
@@ -78,7 +81,9 @@ private[patterns] object TextCondition {
     }
   }
 
-  /** That the place of a string in a text is one. Characters are counted, so that it isn't found where bytes are none. */
+  /**
+   * That the place of a string in a text is one. Characters are counted, so that it isn't found where bytes are none.
+   */
   private object Found {
     def unapply(e: Expression): Option[(Expression, Expression)] = e match {
       case Not(EqualTo(l, r)) => compared(l, r).collect { case (found, 0) => found }
@@ -90,7 +95,7 @@ private[patterns] object TextCondition {
       case _ => None
     }
 
-    /** A place and a number, in any order: of which text and string, and the number. */
+    /** A place and a number, in any order: the text and string of the place, and the number. */
     private def compared(l: Expression, r: Expression): Option[((Expression, Expression), Int)] =
       (l, r) match {
         case (Position(text, string), Literal(n: Int, IntegerType)) => Some((text, string) -> n)

@@ -24,9 +24,11 @@ private[patterns] object TextOrder {
   }
 
   /**
-   * The first place in `[from, until)` of a text that begins with these bytes, or comes after those that do if `isAfter`.
+   * The first place in `[from, until)` of a text that begins with these bytes, or comes after all such texts if
+   * `isAfter`.
    *
-   * @param order where the texts stand in their order from the end, of which such texts end with the bytes; null if they stand in order themselves
+   * @param order where the texts stand in their order from the end, for texts that end with the bytes; null if they
+   *   stand in order themselves
    */
   def find(
       texts: Array[Array[Byte]],
@@ -102,7 +104,7 @@ private[patterns] object TextOrder {
         sorted
       }
 
-    /** In the order of unsigned bytes; those that are missing count as zero. */
+    /** In the order of unsigned bytes. Bytes that are missing count as zero. */
     private def number(text: Array[Byte], depth: Int): Long = {
       var bits = 0L
       var i = depth

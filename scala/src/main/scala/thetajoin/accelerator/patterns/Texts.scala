@@ -8,8 +8,8 @@ import thetajoin.kit.{IntsBuilder, PairTester, PairValues, Stamps}
 
 /**
  * @param starts where the rows of each group start, and the end of the last
- * @param texts by position, those of each group in the order of their bytes
- * @param backwards positions, those of each group by texts from their ends; null if no string is needed there
+ * @param texts by position, within each group in the order of their bytes
+ * @param backwards positions, within each group by texts from their ends; null if no string is needed there
  * @param trigrams null if no string is needed anywhere, or the texts are too many
  * @param unread positions, in ascending order, of texts that may have any string
  * @param tested the texts again, with their test; null if there is none
@@ -56,7 +56,9 @@ private final class TextsProber(index: Texts) extends Prober {
   private var start = 0
   private var end = 0
 
-  /** Where the rows stand of the string that is looked at, in a list of positions or, if there is none, by themselves. */
+  /**
+   * Where the rows stand of the string that is looked at, in a list of positions or, if there is none, by themselves.
+   */
   private var source: Array[Int] = _
   private var at = 0
   private var last = 0
@@ -143,7 +145,7 @@ private final class TextsProber(index: Texts) extends Prober {
     within(index.trigrams.postings, from, until)
   }
 
-  /** Those of the group among the rows of a list, from one place until another, which are in ascending order. */
+  /** The rows of the group among the rows of a list, from one place until another. They are in ascending order. */
   private def within(rows: Array[Int], from: Int, until: Int): Unit =
     open(rows, firstAtLeast(rows, start, from, until), firstAtLeast(rows, end, from, until), true)
 

@@ -11,7 +11,7 @@ import thetajoin.contract.{IndexBuilder, OrderedIndex}
 import thetajoin.kit.PairValues
 import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
-/** Sorts texts, and lists those that have three bytes in a row. */
+/** Sorts texts, and lists the texts that have three bytes in a row. */
 private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataType])
     extends IndexBuilder {
   private val keys = new KeyedNumbers(types, values = 0)
@@ -30,7 +30,7 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
     textBytes += texts.last.length
   }
 
-  /** Beside the texts: places in four orders, and for each byte of them a place at the three bytes that it starts. */
+  /** Besides the texts: places in four orders, and for each byte of them a place at the three bytes that it starts. */
   override def bytes: Long =
     keys.bytes + (PairValues.BytesOfValue + 4 * 4L) * texts.length +
       (if (spec.form.places.contains(Place.Anywhere)) 5L else 1L) * textBytes

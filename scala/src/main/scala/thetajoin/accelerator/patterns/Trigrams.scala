@@ -88,7 +88,7 @@ private[patterns] object Trigrams {
     (bytes * Golden) >>> shift
   }
 
-  /** The bits of the golden ratio, which spread neighbours (Knuth, volume 3, 6.4). */
+  /** The bits of the golden ratio, which scatter neighbours (Knuth, volume 3, 6.4). */
   private final val Golden = 0x9e3779b1
 
   private final val FewestHashes = 1L << 8

@@ -103,7 +103,7 @@ final case class PiecewiseSpec(operator: String, extreme: Boolean = false) exten
   /** Whether the boundary of the run lies before the build keys that equal the probe key, or after them. */
   def beforeEqual: Boolean = upward == inclusive
 
-  /** Of rows in key order, those that are kept. */
+  /** The rows that are kept, among rows in key order. */
   def kept(order: Array[Int]): Array[Int] =
     if (!extreme) order else if (upward) order.takeRight(1) else order.take(1)
 }

@@ -3,8 +3,8 @@ package thetajoin.accelerator.vector
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 /**
- * Computes the scores of probe vectors with all vectors of their groups: many probe vectors meet some panels, then the next ones, so that panels are read once for
- * a block. For one task, which ends within it if it is killed.
+ * Computes the scores of probe vectors with all vectors of their groups: many probe vectors meet some panels, then
+ * the next ones, so that panels are read once for a block. For one task, which ends within it if it is killed.
  */
 private[vector] final class ProbeBlock(
     index: Vectors,
@@ -22,8 +22,8 @@ private[vector] final class ProbeBlock(
   private var parts = Array.emptyFloatArray
 
   /**
-   * Of the probe vectors in `slots` from one place to another, which are of one group. The rows of each go where `targets` has the same place. False if it was given up
-   * since these targets together have more than so many rows.
+   * Of the probe vectors in `slots` from one place to another, which are of one group. The rows of each go where
+   * `targets` has the same place. False if it was given up since these targets together have more than so many rows.
    */
   def meet(
       slots: Array[Int],

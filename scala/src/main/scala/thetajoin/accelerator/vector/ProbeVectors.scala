@@ -8,7 +8,8 @@ import thetajoin.kit.LongOrder
 import thetajoin.kit.keys.Groups
 
 /**
- * Probe rows of a batch, by slot. A pair's score is what the index computes of it in 32 bits, and it is higher for vectors that are nearer:
+ * Probe rows of a batch, by slot. A pair's score is what the index computes of it in 32 bits, and it is higher for
+ * vectors that are nearer:
  *
  * {{{
  *   cosine      a b / (|a| |b|)
@@ -46,7 +47,7 @@ private[vector] final class ProbeVectors(index: Vectors) {
   /** Of candidates, but for unusual ones. */
   def leastScore(slot: Int): Float = leasts(slot)
 
-  /** How much of `taken` is taken away from a product. */
+  /** Which part of `taken` is subtracted from a product. */
   def part(slot: Int): Float = if (asked.isDistance) (scales(slot) / index.scale).toFloat else 1f
 
   def clear(): Unit = count = 0
@@ -122,7 +123,10 @@ private[vector] final class ProbeVectors(index: Vectors) {
     if (least > NoScore) least else NoScore
   }
 
-  /** By which a value may be off where coordinates or their products are next to zero, or were before they became zero. */
+  /**
+   * By which a value may be off where coordinates or their products are next to zero, or were before they became
+   * zero.
+   */
   private def nextToZero(slot: Int): Double =
     Denormal * dimensions *
       (if (asked.areRounded) math.max(math.sqrt(squares(slot)) + 1 / index.scale, 1.0) else 1.0)

@@ -5,9 +5,10 @@ import java.util.Arrays
 import thetajoin.kit.LongOrder
 
 /**
- * Rows that one probe vector has met, with their scores: those of a score at least, which rises once there are more than are asked for.
+ * Rows that one probe vector has met, with their scores: the rows of a score at least. This least score rises once
+ * there are more rows than are asked for.
  *
- * @param leastFor which score a row needs at least if the last of those that are asked for has this one
+ * @param leastFor which score a row needs at least if the last of the rows that are asked for has this one
  */
 private[vector] final class ScoredRows(leastFor: Float => Float) {
   private var rows = new Array[Int](ScoredRows.FirstRows)

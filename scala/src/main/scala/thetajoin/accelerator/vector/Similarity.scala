@@ -39,7 +39,9 @@ private[vector] final case class Compared(
     isSquared: Boolean = false
 )
 
-/** A value that follows from how two vectors compare: by the line from their measure, but for what arithmetic rounds. */
+/**
+ * A value that follows from how two vectors compare: by the line from their measure, but for what arithmetic rounds.
+ */
 private[vector] final case class Similarity(compared: Compared, line: Line) {
 
   /** Whether more of this value means nearer. */
@@ -106,7 +108,7 @@ private[vector] object Similarity {
     classOf[VectorFunctions].getName
   )
 
-  /** Whether Spark's functions add up in 32 bits, as those of 4.2 do. */
+  /** Whether Spark's functions add up in 32 bits, as the functions of 4.2 do. */
   lazy val addsSingles: Boolean = {
     val vectors = Seq(Seq(1e30f, 1e30f), Seq(1e30f, -1e30f)).map { v =>
       Literal.create(new GenericArrayData(v), ArrayType(FloatType, containsNull = false))

@@ -14,7 +14,7 @@ import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Vectors that are similar, perhaps beside equal keys.
+ * Vectors that are similar, with or without equality keys.
  *
  * {{{
  *   vector_cosine_similarity(a.v, b.v) > 0.9              vector_l2_distance(a.v, b.v) < a.reach
@@ -22,7 +22,8 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   sqrt(aggregate(zip_with(a.v, b.v, (x, y) -> pow(x - y, 2)), 0D, (sum, z) -> sum + z)) < 2
  * }}}
  *
- * A block of probe vectors meets all build vectors by a matrix product in 32 bits. The rows that this leaves, which are few, are told from each other by Spark's own function.
+ * A block of probe vectors meets all build vectors by a matrix product in 32 bits. This leaves few rows, and Spark's
+ * own function decides on them.
  */
 object VectorAccelerator extends Accelerator {
   override val id: String = "vector"

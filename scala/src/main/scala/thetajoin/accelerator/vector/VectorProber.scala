@@ -11,8 +11,9 @@ import thetajoin.kit.IntsBuilder
  *   Computed  ->  Range  ->  More  (again and again)  ->  Done
  * }}}
  *
- * Gives the rows whose scores are high enough, then the unusual ones. Where matches are ranked, those rows have high scores that may be among the first. If the join does not find
- * as many matches among these as it asks for, it gets more.
+ * Gives the rows whose scores are high enough, then the unusual ones. Where matches are ranked, those rows have high
+ * scores that may be among the first. If the join does not find as many matches among these as it asks for, it gets
+ * more.
  */
 private[vector] final class VectorProber(index: Vectors)
     extends Prober
@@ -109,7 +110,7 @@ private[vector] final class VectorProber(index: Vectors)
       rows = compute()
       if (rows < 0) {
         slotsAtOnce = (until - computedFrom) / 2
-        // Those that are not used let go of their room.
+        // Blocks that are not used release their memory.
         computed.drop(slotsAtOnce).foreach(_.start(0f, 0))
       }
     }
@@ -179,7 +180,7 @@ private[vector] final class VectorProber(index: Vectors)
     case _ => giveMore()
   }
 
-  /** Rows of lower scores than those that were given. */
+  /** Gives rows with lower scores than the rows before. */
   private def giveMore(): Boolean = {
     val above = reached
     asksFor = math.min(asksFor * MoreRows, Int.MaxValue.toLong)

@@ -7,10 +7,11 @@ import thetajoin.kit.keys.Groups
 
 /**
  * @param starts where the rows of each group start, and the end of the last
- * @param unusual of each group, where the rows start that are candidates of every row: of another length, not finite, or too long
+ * @param unusual of each group, where the rows start that are candidates of every row: of another length, not finite,
+ *   or too long
  * @param panels the vectors by position, scaled; zeros where a vector is compared with none
- * @param taken what is taken away from a product by position: half the square of the scaled vector for distances; infinite for a vector that is
- *   compared with none
+ * @param taken by position, the number that is subtracted from a product: half the square of the scaled vector for
+ *   distances; infinite for a vector that is compared with none
  * @param scale by which all vectors are multiplied, unless each has length 1
  * @param keys how many columns of a key row come before the vector
  */
@@ -39,7 +40,10 @@ private[vector] final class Panels(val dimensions: Int, rows: Int) extends Seria
 
   def bytes: Long = 4L * count * Products.LANES * dimensions
 
-  /** Makes room for a position. All of them are asked for in their order, so that vectors which were placed can be let go of meanwhile. */
+  /**
+   * Makes room for a position. All of them are asked for in their order, so that vectors which were placed can be let
+   * go of meanwhile.
+   */
   def reach(position: Int): Unit = {
     val i = position / Products.LANES / PanelsOfPiece
     if (pieces(i) == null) {

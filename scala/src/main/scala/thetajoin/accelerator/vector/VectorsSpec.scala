@@ -9,8 +9,8 @@ import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
 import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /**
- * Vectors, as arrays of floating-point numbers. A key row has the keys that must be equal, then the vector, then on the probe side the bound if
- * there is one.
+ * Vectors, as arrays of floating-point numbers. A key row has the keys that must be equal, then the vector, then on
+ * the probe side the bound if there is one.
  *
  * @param keys how many columns must be equal
  * @param asked what is asked of pairs
@@ -25,12 +25,13 @@ private[vector] final case class VectorsSpec(keys: Int, asked: Asked) extends In
 }
 
 /**
- * What is asked of pairs of vectors: that a [[Similarity]] is on this side of a bound, or the first of them in its order, or both.
+ * The pairs of vectors that are asked for: with a [[Similarity]] on this side of a bound, or the first in its order,
+ * or both.
  *
  * @param isCosine whether vectors of length 1 are compared
  * @param isDistance whether the distance counts, and not the product
  * @param bound how the value that is compared with a bound follows from the measure; null without a bound
- * @param rank the same of the value that ranks matches; null if they are not ranked
+ * @param rank the same for the value that ranks matches; null if they are not ranked
  * @param isDescending whether the highest ranks come first
  * @param most how many matches are asked for
  * @param areSingle whether the function computes in 32 bits
@@ -48,8 +49,9 @@ private[vector] final case class Asked(
 ) {
 
   /**
-   * Whether the function gives for vectors of this length what is expected of it. Products of longer ones may be infinite as numbers of 32 bits, and so equal; if
-   * it computes in 32 bits, squares of lengths are multiplied as well. Coordinates of 64 bits that are next to zero have lost digits.
+   * Whether the function gives for vectors of this length what is expected of it. Products of longer ones may be
+   * infinite as numbers of 32 bits, and so equal; if it computes in 32 bits, squares of lengths are multiplied as
+   * well. Coordinates of 64 bits that are next to zero have lost digits.
    */
   def isUsual(length: Double): Boolean =
     if (areRounded && length > 0 && length < 1e-30) false
@@ -57,16 +59,18 @@ private[vector] final case class Asked(
     else length <= 1e18
 
   /**
-   * By how much a score may be off, in parts of the lengths of both vectors. With u = 2^-24, coordinates are rounded up to twice on each side (4 u), and a sum of n products
-   * by n u at most (Higham, Accuracy and Stability of Numerical Algorithms, 3.1); scaling, what is taken away and the bound itself round some ten times. If the function
+   * By how much a score may be off, in parts of the lengths of both vectors. With u = 2^-24, coordinates are rounded
+   * up to twice on each side (4 u), and a sum of n products by n u at most (Higham, Accuracy and Stability of
+   * Numerical Algorithms, 3.1); scaling, the subtraction and the bound itself round some ten times. If the function
    * adds up in 32 bits, it is off by as much.
    */
   def slack(dimensions: Int): Double =
     (if (areSingle) 2.0 * dimensions + 48 else dimensions + 18.0) * Asked.Rounding
 
   /**
-   * By how much a value of the function may be rounded, in parts of it: when it becomes a number of 32 bits, is negated, added to a constant, and compared. A distance that is added up in 32
-   * bits is of n squares after one another at most, none of which is negative.
+   * By how much a value of the function may be rounded, in parts of it: when it becomes a number of 32 bits, is
+   * negated, added to a constant, and compared. A distance that is added up in 32 bits is the sum of n squares one
+   * after another at most. None of them is negative.
    */
   def rounding(dimensions: Int): Double =
     (if (areSingle) dimensions + 12 else 4) * Asked.Rounding
@@ -105,7 +109,10 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
     nulls.addOne(Coordinates.hasNull(array))
   }
 
-  /** Each vector is let go of when it has been placed, so that none is there twice. Beside it are two lengths of it, and row numbers in two orders. */
+  /**
+   * Each vector is released when it has been placed, so none is there twice. Besides, there are two lengths of it,
+   * and row numbers in two orders.
+   */
   override def bytes: Long =
     keys.bytes + 4 * coordinates + (BytesOfVector + 8L + 4L + 2 * 4L) * vectors.length
 
@@ -180,7 +187,7 @@ private final class VectorsBuilder(spec: VectorsSpec, types: Seq[DataType]) exte
 
 private object VectorsBuilder {
 
-  /** What the array of one takes beside its coordinates, with what refers to it. */
+  /** The bytes of an array besides its coordinates, with the reference to it. */
   private val BytesOfVector = 24L
 
   /** Few are longer than so many times what most are. */

@@ -3,8 +3,8 @@ package thetajoin.accelerator.wildcard
 import java.util.Arrays
 
 /**
- * The sets of columns that rules compare, in an order in which the sum of any numbers of a set's columns can start from that of an earlier
- * set: the largest that is left of it without some of its lowest columns.
+ * The sets of columns that rules compare, in an order in which the sum of any numbers of a set's columns can start
+ * from the sum of an earlier set: the largest set that is left of it without some of its lowest columns.
  *
  * {{{
  *   columns (bits)    0001   0010   0011   0111   1100

@@ -16,14 +16,14 @@ import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * Rules, of which each names values for some columns and leaves others open, as price lists and routing tables have them:
+ * Rules, as in price lists and routing tables: each names values for some columns, and has wildcards for the others.
  *
  * {{{
  *   (b.x IS NULL OR a.x = b.x) AND (b.y = '*' OR a.y = b.y)      b built
  * }}}
  *
- * Build rows are grouped by which columns are open and by the values of the others. A probe row is looked up once for each set of open
- * columns that there is. Equal keys beside are columns that are never open.
+ * Build rows are grouped by their wildcard columns and by the values of the others. A probe row is looked up once for
+ * each set of wildcard columns that there is. Equality keys are columns without wildcards.
  */
 object WildcardAccelerator extends Accelerator {
   override val id: String = "wildcard"

@@ -19,8 +19,9 @@ import thetajoin.kit.keys.{
 import thetajoin.kit.{IntsBuilder, KeyTypes}
 
 /**
- * A key row of a rule has the values of its columns, then a mask with a bit for each of the first `open` columns, set if that is open:
- * the highest for the first. A probe key row has values only. A null matches nothing unless the column is open.
+ * A key row of a rule has the values of its columns, then a mask with a bit for each of the first `open` columns, set
+ * if that is open: the highest for the first. A probe key row has values only. A null matches nothing unless the
+ * column is open.
  */
 final case class WildcardSpec(open: Int) extends IndexSpec {
   override def takesNulls: Boolean = true
@@ -63,7 +64,7 @@ private final class WildcardBuilder(open: Int, types: Seq[DataType]) extends Ind
     rows += 1
   }
 
-  /** Of a group its hash and its numbers are held beside, of all others row numbers. */
+  /** For a group its hash and its numbers are held as well, and for all other rows row numbers. */
   override def bytes: Long =
     columns.map(_.allBytes).sum + 2 * groups.bytes + 2 * (grouped.bytes + others.bytes)
 
@@ -118,14 +119,15 @@ private object ColumnReader {
 }
 
 /**
- * Groups of rules: those of group g are `[starts(g), starts(g + 1))`. Rules that match nothing come after all groups.
+ * Groups of rules. The rules of group g are `[starts(g), starts(g + 1))`. Rules that match nothing come after all
+ * groups.
  *
  * @param types of the columns
  * @param sets of columns that rules compare
- * @param numbers of the values of group g, from `g * columns.length` on; [[WildcardIndex.Open]] for an open column
+ * @param numbers of the values of group g, from `g * columns.length` on; [[WildcardIndex.Open]] for a wildcard
  * @param hashes finds a group's rank by the sum of its values' hashes
  * @param groupOf the group of each rank
- * @param seen a bit for each hash of such a sum, most of them not set: it sends most sums away that no group has
+ * @param seen a bit for each hash of such a sum, most of them not set: it rejects most sums that no group has
  */
 final class WildcardIndex(
     val columns: Array[ValueNumbers],
@@ -151,7 +153,7 @@ private[wildcard] object WildcardIndex {
   /** A bit's place is an `Int`. */
   private val MostWords = 1 << 24
 
-  /** Groups are told apart by sums of hashes: another seed is taken until no two have the same. */
+  /** Groups are told apart by sums of hashes: another seed is tried until no two have the same. */
   def apply(
       columns: Array[ValueNumbers],
       types: KeyTypes,
