@@ -45,9 +45,9 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
   }
 
   /**
-   * Where Spark compares expressions, it numbers the variables of lambda functions from 0 on. It takes a column of the same number for the
-   * variable, and a condition between two sides, such as `forall(b.needs, n -> array_contains(a.tags, n))`, for one of a single side. The first columns
-   * of a JVM would have such numbers.
+   * Where Spark compares expressions, it numbers the variables of lambda functions from 0 on. It takes a column of
+   * the same number for the variable, and a condition between two sides, such as `forall(b.needs, n ->
+   * array_contains(a.tags, n))`, for one of a single side. The first columns of a JVM would have such numbers.
    */
   private def passFirstIds(): Unit =
     (1 to ThetaJoinExtensions.VariablesOfLambdas).foreach(_ => NamedExpression.newExprId)

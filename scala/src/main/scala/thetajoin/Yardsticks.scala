@@ -1,8 +1,8 @@
 package thetajoin
 
 /**
- * Numbers that were tuned by measurement. They are no settings: a user has no reason to know them. A test sets them, to reach with few
- * rows what takes many.
+ * Numbers that were tuned by measurement. They are no settings: a user has no reason to know them. A test sets them,
+ * to reach with few rows what takes many.
  */
 object Yardsticks {
 
@@ -12,12 +12,15 @@ object Yardsticks {
   }
 
   /**
-   * From so many bytes of an ordered index on, probe rows are sorted in batches ahead of the look-ups. A smaller index stays in a
-   * core's cache. Decision 13 has the measurement.
+   * From so many bytes of an ordered index on, probe rows are sorted in batches ahead of the look-ups. A smaller
+   * index stays in a core's cache. Decision 13 has the measurement.
    */
   val SortedIndexBytes: Yardstick = new Yardstick(4L << 20)
 
-  /** From so many build rows on it is worth the while to ask whether an index of the equality keys alone serves. Decision 13. */
+  /**
+   * From so many build rows on it is worth the while to ask whether an index of the equality keys alone serves.
+   * Decision 13.
+   */
   val IndexOfKeysRows: Yardstick = new Yardstick(4096)
 
   private val byName = Map(

@@ -16,8 +16,9 @@ import org.apache.spark.sql.types._
  *   st_distance(a.shape, b.shape) <= 5                                    the same of the ends of their bounding boxes
  * }}}
  *
- * Such arithmetic rounds, so that the bounds are moved outward ([[OutwardSum]]), and the original decides on all candidates. Whole numbers
- * are taken too, if their arithmetic raises an error where it overflows: where it wraps around, what is far may be near.
+ * Such arithmetic rounds, so that the bounds are moved outward ([[OutwardSum]]), and the original decides on all
+ * candidates. Whole numbers are taken too, if their arithmetic raises an error where it overflows: where it wraps
+ * around, what is far may be near.
  */
 private[condition] object ImpliedBounds {
 
@@ -34,7 +35,8 @@ private[condition] object ImpliedBounds {
   /**
    * A term of a sum that is zero at most.
    *
-   * @param isReach whether it is of what may be the greater part: where that is NaN, all that is compared with it passes
+   * @param isReach whether it is of what may be the greater part: where that is NaN, all that is compared with it
+   *   passes
    */
   private final case class Term(value: Expression, weight: Double, isReach: Boolean = false)
 
@@ -155,7 +157,8 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     else {
       def compared(left: Expression, operator: Operator, right: Expression) =
         Comparison(source, left, operator, right, exact = false)
-      // A value that stands alone is about as large as the others at most, where the comparison holds or nearly does: they tell what is rounded.
+      // A value that stands alone is about as large as the others at most, where the comparison holds or nearly does:
+      // they tell what is rounded.
       Some((ofLeft, ofRight) match {
         case (_, Seq(Term(value, 1.0, false))) =>
           val upper = outward(scaled(ofLeft ++ constant, -1), isUp = true)

@@ -29,7 +29,9 @@ final case class JoinShape(
     case i: Implied => i.comparisons
   }.flatten
 
-  /** Those whose keys fail for no value but where Spark's own evaluation does: sums over both sides do for large ones. */
+  /**
+   * Those whose keys fail for no value but where Spark's own evaluation does: sums over both sides do for large ones.
+   */
   def plainComparisons: Seq[Comparison] = comparisons.filterNot(_.isBounded)
 
   def equiKeys: Seq[EquiKey] = conjuncts.collect { case k: EquiKey => k }
@@ -66,14 +68,14 @@ final case class Comparison(
 }
 
 /**
- * Where it holds, so do these comparisons, none of which is exact: `abs(a.x - b.x) <= d` is two of them, and a distance in two dimensions
- * is four.
+ * Where it holds, so do these comparisons, none of which is exact: `abs(a.x - b.x) <= d` is two of them, and a
+ * distance in two dimensions is four.
  */
 final case class Implied(source: Expression, comparisons: Seq[Comparison]) extends Conjunct
 
 /**
- * `left = right`, or `left <=> right` if `nullSafe`, where `left` reads columns of the left side alone and `right` of the
- * right alone: what Spark's own joins take as a key.
+ * `left = right`, or `left <=> right` if `nullSafe`, where `left` reads columns of the left side alone and `right` of
+ * the right alone: what Spark's own joins take as a key.
  */
 final case class EquiKey(source: Expression, left: Expression, right: Expression, nullSafe: Boolean)
     extends Conjunct {
@@ -90,8 +92,8 @@ final case class EquiKey(source: Expression, left: Expression, right: Expression
 }
 
 /**
- * `left = right OR isnull(left = right)` as in NOT IN, where `left` reads columns of the left side alone, `right` of the
- * right alone, and neither can raise an error.
+ * `left = right OR isnull(left = right)` as in NOT IN, where `left` reads columns of the left side alone, `right` of
+ * the right alone, and neither can raise an error.
  */
 final case class NullAwareKey(source: Expression, left: Expression, right: Expression)
     extends Conjunct {
@@ -104,8 +106,8 @@ final case class NullAwareKey(source: Expression, left: Expression, right: Expre
 }
 
 /**
- * `left <> right`, where `left` reads columns of the left side alone, `right` of the right alone, and neither can raise an
- * error.
+ * `left <> right`, where `left` reads columns of the left side alone, `right` of the right alone, and neither can
+ * raise an error.
  */
 final case class Unequal(source: Expression, left: Expression, right: Expression) extends Conjunct {
 

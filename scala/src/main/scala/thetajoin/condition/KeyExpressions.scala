@@ -19,8 +19,8 @@ object OutOfBoundsKey extends ArithmeticException("sum term beyond its limit") {
 private[condition] object TermsCode {
 
   /**
-   * Evaluates one term after the other, up to one that is null, and does with its place and its value what `use` says. Declares and sets
-   * `isNull` of the result.
+   * Evaluates one term after the other, up to one that is null, and does with its place and its value what `use`
+   * says. Declares and sets `isNull` of the result.
    */
   def apply(ctx: CodegenContext, ev: ExprCode, terms: Seq[Expression])(
       use: (Int, String) => String

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The local time of a zone whose clocks change. Where they are set back, a later instant has an earlier local time. Instants and
- * local times are in microseconds.
+ * The local time of a zone whose clocks change. Where they are set back, a later instant has an earlier local time.
+ * Instants and local times are in microseconds.
  *
  * {{{
  *   New York, 2024-11-03    instant (UTC)  05:50  06:00  06:10  06:59  07:00
@@ -49,7 +49,10 @@ final case class LocalTime(zone: String) {
     least
   }
 
-  /** Instants whose local time is farther away than this from that of an instant are in the order of their local times with it. */
+  /**
+   * Instants whose local time is farther away than this from that of an instant are in the order of their local times
+   * with it.
+   */
   def doubt(instant: Long): Long = {
     val local = of(instant)
     math.max(latest(instant) - local, local - earliest(instant))

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 /**
- * The sum of weighted floating-point numbers, moved up or down by more than the arithmetic of a comparison can have rounded: where the
- * comparison holds, so does that with this sum. Null if a term is. Where terms are huge or not finite there is no bound: the result is NaN, which is
- * above all numbers, or negative infinity.
+ * The sum of weighted floating-point numbers, moved up or down by more than the arithmetic of a comparison can have
+ * rounded: where the comparison holds, so does that with this sum. Null if a term is. Where terms are huge or not
+ * finite there is no bound: the result is NaN, which is above all numbers, or negative infinity.
  *
  * @param isUp whether it is to be above the sum
  */
@@ -69,7 +69,8 @@ final case class OutwardSum(
  *
  * @param rounding what a comparison rounds by at most, in parts of its terms, and then some
  * @param tiny what it rounds by where a result is too small to have digits: the square of a lesser number is zero
- * @param huge the sum of the sizes of terms up to which no step on the way can leave the range of numbers, squares included
+ * @param huge the sum of the sizes of terms up to which no step on the way can leave the range of numbers, squares
+ *   included
  */
 final case class Precision(rounding: Double, tiny: Double, huge: Double) {
 

@@ -3,8 +3,8 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.expressions.Expression
 
 /**
- * An expression that says what follows from it where it holds: comparisons of values, each of which reads one of its children alone.
- * None is null where the expression is true, and none can fail but where a child does.
+ * An expression that says what follows from it where it holds: comparisons of values, each of which reads one of its
+ * children alone. None is null where the expression is true, and none can fail but where a child does.
  */
 trait ImpliesComparisons extends Expression {
   def implied: Seq[(Expression, Operator, Expression)]
@@ -20,12 +20,15 @@ trait Distance extends Expression {
   def sizes: Seq[Expression]
 }
 
-/** The least and the greatest value in a dimension, floating-point numbers which are the same for a point; NaN where there is no distance. */
+/**
+ * The least and the greatest value in a dimension, floating-point numbers which are the same for a point; NaN where
+ * there is no distance.
+ */
 final case class Span(low: Expression, high: Expression)
 
 /**
- * A condition on two binary values whose test is quicker once they are prepared. An index keeps the values of the build side, prepares each
- * once, and tests its candidates.
+ * A condition on two binary values whose test is quicker once they are prepared. An index keeps the values of the
+ * build side, prepares each once, and tests its candidates.
  */
 trait PairTested extends Expression {
   def left: Expression
@@ -45,7 +48,8 @@ trait PairTest extends Serializable {
   def prepare(value: Array[Byte], isLeft: Boolean, isReused: Boolean): AnyRef
 
   /**
-   * Whether the condition is true of a value that is not prepared and one that is: 1 if it is, 0 if not, and -1 if that can't be told, or not any quicker.
+   * Whether the condition is true of a value that is not prepared and one that is: 1 if it is, 0 if not, and -1 if
+   * that can't be told, or not any quicker.
    *
    * @param isLeft whether the first is the left value
    */

@@ -47,7 +47,10 @@ object Safety {
     case _ => false
   }
 
-  /** Whether arithmetic of whole numbers fails where its result has no place. Where it wraps around, far values pass as near ones. */
+  /**
+   * Whether arithmetic of whole numbers fails where its result has no place. Where it wraps around, far values pass
+   * as near ones.
+   */
   def neverWraps(e: Expression): Boolean = e.children.head.dataType match {
     case t @ (ByteType | ShortType | IntegerType | LongType) =>
       val extremes = e match {

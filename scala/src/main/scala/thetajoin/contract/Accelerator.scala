@@ -35,7 +35,10 @@ trait Accelerator {
   /** Classes of its indexes and of what their fields hold, for a Kryo that requires registration. */
   def wireClasses: Seq[Class[_]] = Nil
 
-  /** Whether it is for joins that need this of a probe row's matches. It is asked about no other join, nor named there. */
+  /**
+   * Whether it is for joins that need this of a probe row's matches. It is asked about no other join, nor named
+   * there.
+   */
   def isFor(need: Need): Boolean = true
 
   /** What this accelerator would serve of the join if the request's side were indexed, or why it would not. */
@@ -73,8 +76,8 @@ final case class JoinRequest(
   }
 
   /**
-   * Whether a conjunct of both sides that an index tests may raise an error there that Spark's join would not raise: another one that stands before it may
-   * keep it from that.
+   * Whether a conjunct of both sides that an index tests may raise an error there that Spark's join would not raise:
+   * another one that stands before it may keep it from that.
    *
    * @param exact what the index answers before it tests the conjunct
    */
@@ -111,14 +114,16 @@ trait Ask {
 }
 
 /**
- * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer, and a rank that is none of them
- * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys
- *   can't fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
+ * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer, and a rank that is none of
+ *   them
+ * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys can't
+ *   fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
  * @param buildKeys one-sided expressions over the build side, evaluated once a row
  * @param probeKeys one-sided expressions over the probe side that the index understands
  * @param spec how to build the index: constants only, so that equal joins get equal specs
  * @param cost what the planner compares with the costs of other offers; the cheapest wins
- * @param isRanked whether the candidates come in the order of rank that [[Need.Lowest]] asks for, and none has the rank null
+ * @param isRanked whether the candidates come in the order of rank that [[Need.Lowest]] asks for, and none has the
+ *   rank null
  */
 final case class Offer(
     served: Seq[Expression],
@@ -141,7 +146,8 @@ final case class Offer(
  * @param share how many of the build rows are candidates of a probe row, 0.0 to 1.0
  * @param perProbe time of a look-up, without its candidates
  * @param perBuildRow time to index a build row
- * @param perPair time that a look-up takes for each build row of its equal keys, candidate or not: 0 for an index that leaves rows out unseen
+ * @param perPair time that a look-up takes for each build row of its equal keys, candidate or not: 0 for an index
+ *   that leaves rows out unseen
  */
 final case class Cost(
     share: Double,

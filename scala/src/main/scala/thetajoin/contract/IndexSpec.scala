@@ -10,8 +10,8 @@ trait IndexSpec extends Serializable {
   def newBuilder(keyTypes: Seq[DataType]): IndexBuilder
 
   /**
-   * If the index keeps fewer rows than it is given, and a task can tell some of the others before they move: makes what it remembers, from
-   * the types of the keys.
+   * If the index keeps fewer rows than it is given, and a task can tell some of the others before they move: makes
+   * what it remembers, from the types of the keys.
    */
   def sieve: Option[Seq[DataType] => SeenKeys] = None
 
@@ -21,10 +21,16 @@ trait IndexSpec extends Serializable {
   /** How many of the last probe keys are numbers by which the index is ordered, two at most; see [[BatchProber]]. */
   def bounds: Int = 0
 
-  /** How many probe rows its indexes, which are [[BatchProber]]s, are best asked for together, however large they are; 0 if that does not matter. */
+  /**
+   * How many probe rows its indexes, which are [[BatchProber]]s, are best asked for together, however large they are;
+   * 0 if that does not matter.
+   */
   def rowsTogether: Int = 0
 
-  /** Whether rows of which a key is null have candidates too: builder and prober are given them. Else they match nothing. */
+  /**
+   * Whether rows of which a key is null have candidates too: builder and prober are given them. Else they match
+   * nothing.
+   */
   def takesNulls: Boolean = false
 
   /** What becomes of a row whose key can't be evaluated. */
@@ -65,11 +71,11 @@ abstract class SeenKeys {
 }
 
 /**
- * Takes the keys of build rows in arrival order. Rows with a key that failed never come here, and those with a
- * null key only if the spec [[IndexSpec.takesNulls takes nulls]].
+ * Takes the keys of build rows in arrival order. Rows with a key that failed never come here, and those with a null
+ * key only if the spec [[IndexSpec.takesNulls takes nulls]].
  *
- * Whoever adds rows asks whether the query has been cancelled. A loop of [[finish]] that takes seconds for many rows has to tell their number to
- * [[cancellation]].
+ * Whoever adds rows asks whether the query has been cancelled. A loop of [[finish]] that takes seconds for many rows
+ * has to tell their number to [[cancellation]].
  */
 abstract class IndexBuilder {
 
@@ -80,8 +86,9 @@ abstract class IndexBuilder {
   def add(keys: InternalRow): Unit
 
   /**
-   * About the most bytes that it would hold at once if no more rows came: what it has collected, and what [[finish]] makes of that while it is still
-   * there. Spark lets go of so much in time. It is asked for once in some thousand rows.
+   * About the most bytes that it would hold at once if no more rows came: what it has collected, and what [[finish]]
+   * makes of that while it is still there. Spark lets go of so much in time. It is asked for once in some thousand
+   * rows.
    */
   def bytes: Long
 

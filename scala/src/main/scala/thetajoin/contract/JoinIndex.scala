@@ -20,8 +20,8 @@ trait LongMembership { this: JoinIndex =>
 }
 
 /**
- * An index by a first key of 64 bits, which no build row has below `least` or above `greatest`: a probe row whose own first key
- * is outside has no candidate. There are no build rows at all if `least` is above `greatest`.
+ * An index by a first key of 64 bits, which no build row has below `least` or above `greatest`: a probe row whose own
+ * first key is outside has no candidate. There are no build rows at all if `least` is above `greatest`.
  */
 trait KeyBounds { this: JoinIndex =>
   def least: Long
@@ -34,8 +34,8 @@ trait LongsMembership { this: JoinIndex =>
 }
 
 /**
- * An index in which a probe row has one candidate at most, which generated code asks its class for. Keys are numbers of 64 bits. Whether
- * an index is one may depend on the build rows; its probers give the same.
+ * An index in which a probe row has one candidate at most, which generated code asks its class for. Keys are numbers
+ * of 64 bits. Whether an index is one may depend on the build rows; its probers give the same.
  */
 trait LongsLookup { this: JoinIndex =>
 
@@ -51,8 +51,9 @@ trait BatchLookup { this: JoinIndex with LongsLookup =>
 }
 
 /**
- * An index that knows by itself whether a key has a candidate: of a single string or binary by the bytes of the value, of
- * other keys by the bytes of their row. `size` bytes lie at `offset` of the object `base`, as for `Platform`.
+ * An index that knows by itself whether a key has a candidate: of a single string or binary by the bytes of the
+ * value, of other keys by the bytes of their row. `size` bytes lie at `offset` of the object `base`, as for
+ * `Platform`.
  */
 trait BytesMembership { this: JoinIndex =>
   def contains(base: AnyRef, offset: Long, size: Int): Boolean

@@ -4,11 +4,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 /**
- * Gives the candidates of one probe key at a time as runs `[from, until)` of positions, each position at most
- * once. Not thread-safe.
+ * Gives the candidates of one probe key at a time as runs `[from, until)` of positions, each position at most once.
+ * Not thread-safe.
  *
- * After some thousand candidates the driver asks whether the task has been killed. A loop that may look at many build rows between two candidates
- * has to tell their number to [[cancellation]], which asks as often.
+ * After some thousand candidates the driver asks whether the task has been killed. A loop that may look at many build
+ * rows between two candidates has to tell their number to [[cancellation]], which asks as often.
  */
 abstract class Prober {
 
@@ -27,7 +27,10 @@ abstract class Prober {
   final def from: Int = runFrom
   final def until: Int = runUntil
 
-  /** Whether a run is of places in the list [[positions]], not of positions. The same for all probers of a spec, of a kind. */
+  /**
+   * Whether a run is of places in the list [[positions]], not of positions. The same for all probers of a spec, of a
+   * kind.
+   */
   def lists: Boolean = false
 
   /** Asked for each run. */
@@ -35,12 +38,13 @@ abstract class Prober {
 }
 
 /**
- * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with equal
- * keys, then for the candidates in a group by the numbers that follow those keys, the one or two of [[IndexSpec.bounds]]. It gives the
- * same whatever the order of the rows, and is quickest when they come by group and with the first number descending.
+ * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with
+ * equal keys, then for the candidates in a group by the numbers that follow those keys, the one or two of
+ * [[IndexSpec.bounds]]. It gives the same whatever the order of the rows, and is quickest when they come by group and
+ * with the first number descending.
  *
- * Without such numbers a group may also stand for one probe row, whose keys the prober keeps. All rows of a batch are asked for their groups first, and
- * then in descending order of group for their candidates.
+ * Without such numbers a group may also stand for one probe row, whose keys the prober keeps. All rows of a batch are
+ * asked for their groups first, and then in descending order of group for their candidates.
  */
 trait BatchProber { this: Prober =>
 
@@ -62,7 +66,10 @@ trait LongProber { this: Prober =>
   def probe(key: Long): Unit
 }
 
-/** A prober whose keys are all numbers of 64 bits, which generated code hands over in an array that it uses again for the next row. */
+/**
+ * A prober whose keys are all numbers of 64 bits, which generated code hands over in an array that it uses again for
+ * the next row.
+ */
 trait LongsProber { this: Prober =>
 
   /** False if it is known that there are no candidates. */
@@ -95,14 +102,14 @@ trait SingleRunProber extends Prober {
 }
 
 /**
- * A prober whose candidates come in no order, for joins that need the matches of lowest rank: it leaves out those that the join has no need
- * of any more.
+ * A prober whose candidates come in no order, for joins that need the matches of lowest rank: it leaves out those
+ * that the join has no need of any more.
  */
 trait NarrowingProber { this: Prober =>
 
   /**
-   * The probe row has as many matches as are asked for, and none of them comes after this rank: candidates of higher ranks need not be given.
-   * Ranks are numbered by `OrderedLong`, in ascending order.
+   * The probe row has as many matches as are asked for, and none of them comes after this rank: candidates of higher
+   * ranks need not be given. Ranks are numbered by `OrderedLong`, in ascending order.
    */
   def narrow(rank: Long): Unit
 }

@@ -37,7 +37,10 @@ final case class JoinTask(
   /** Whether evaluating a probe key can raise an error that is held; such a row meets every build row. */
   val keysCanFail: Boolean = join.spec.keyErrors == KeyErrors.Held && !areSafe
 
-  /** Whether evaluating a probe key can raise an error that is the query's. If there is no build row, none is evaluated. */
+  /**
+   * Whether evaluating a probe key can raise an error that is the query's. If there is no build row, none is
+   * evaluated.
+   */
   val keysMayRaise: Boolean = join.spec.keyErrors == KeyErrors.Raised && !areSafe
 
   /** Whether a probe row may have candidates if one of its keys is null. */
@@ -48,8 +51,8 @@ final case class JoinTask(
     if (join.byKeys.isDefined && relation.isOfKeys) copy(isOfKeys = true) else this
 
   /**
-   * Whether an error of a pair is held back until it is known that the row has no match: where it has one, Spark may not
-   * see the other pair.
+   * Whether an error of a pair is held back until it is known that the row has no match: where it has one, Spark may
+   * not see the other pair.
    */
   val holdsErrors: Boolean = role.isExistence && !residual.forall(Safety.cannotFail)
 

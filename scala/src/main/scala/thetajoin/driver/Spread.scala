@@ -12,8 +12,9 @@ object Spread {
   case object OverIdleCores extends Spread
 
   /**
-   * The same, and unless there are several times more partitions if there are so many build rows: to look a probe row up then takes far longer than to move it. Of the partitions of
-   * a file some may be empty, since Parquet files are cut by bytes, and read by row groups.
+   * The same, and unless there are several times more partitions if there are so many build rows: to look a probe row
+   * up then takes far longer than to move it. Of the partitions of a file some may be empty, since Parquet files are
+   * cut by bytes, and read by row groups.
    */
   final case class FromBuildRows(least: Long) extends Spread
 

@@ -10,8 +10,8 @@ import thetajoin.contract.IndexSpec
 import thetajoin.relation.ThetaBroadcastMode
 
 /**
- * What was decided for a join: all that is the same wherever its rows meet. It is an expression, as an aggregate function is, so that Spark's
- * canonical forms, transforms and references reach the expressions inside.
+ * What was decided for a join: all that is the same wherever its rows meet. It is an expression, as an aggregate
+ * function is, so that Spark's canonical forms, transforms and references reach the expressions inside.
  *
  * @param accelerator its id
  * @param buildKeys what the index takes of a build row
@@ -21,7 +21,8 @@ import thetajoin.relation.ThetaBroadcastMode
  * @param served the conjuncts that the index answers, exactly or roughly
  * @param residual the conjuncts that are tested on candidates, in plan order
  * @param k how many matches of a probe row are joined at most
- * @param rank the order of the matches of which `k` are joined, if the index does not give them in that order. Where it is null the pair is no match
+ * @param rank the order of the matches of which `k` are joined, if the index does not give them in that order. Where
+ *   it is null the pair is no match
  * @param byKeys set if the index may turn out to be of the equality keys alone
  */
 final case class ThetaJoin(

@@ -20,12 +20,14 @@ import thetajoin.driver.{JoinMetrics, ThetaJoin}
 import thetajoin.logical.StableColumns
 
 /**
- * A block join: the build side is cut into blocks that a task can hold, and each block meets all probe rows, or those of its partition if there are equal
- * keys. It is for two large sides that no keys bring together, or of which one key has more rows than a task can hold. If a side is preserved it is the
- * build side: whether a row has a match is then known in the task that has its block.
+ * A block join: the build side is cut into blocks that a task can hold, and each block meets all probe rows, or those
+ * of its partition if there are equal keys. It is for two large sides that no keys bring together, or of which one
+ * key has more rows than a task can hold. If a side is preserved it is the build side: whether a row has a match is
+ * then known in the task that has its block.
  *
- * Both sides are in a shuffle, one of Spark's or one of this node. Blocks are made of what was written, before any task of the join starts. Which one a row is in depends
- * on its values alone, or on the task that wrote it, so that tasks may be run again.
+ * Both sides are in a shuffle, one of Spark's or one of this node. Blocks are made of what was written, before any
+ * task of the join starts. Which one a row is in depends on its values alone, or on the task that wrote it, so that
+ * tasks may be run again.
  *
  * @param leftKeys equal keys by which both sides are partitioned, if there are some
  * @param condition the whole condition as Spark wrote it
@@ -243,8 +245,8 @@ private object BlockThetaJoinExec {
   }
 
   /**
-   * How many blocks there are at least if so many are needed. All of them take about as long, so that cores are idle in the end unless they share the blocks evenly: by whole blocks, or few
-   * blocks by their probe rows.
+   * How many blocks there are at least if so many are needed. All of them take about as long, so that cores are idle
+   * in the end unless they share the blocks evenly: by whole blocks, or few blocks by their probe rows.
    */
   def fewest(needed: Int, mayCut: Boolean, cores: Int): Int =
     if (mayCut && needed <= cores / 2) needed else (needed + cores - 1) / cores * cores
@@ -261,8 +263,8 @@ private object BlockThetaJoinExec {
   }
 
   /**
-   * Neighbouring partitions together, in `least` blocks or, if these would have more than `most` bytes, in more. A partition that has more by
-   * itself is cut, or is a block if it can't be.
+   * Neighbouring partitions together, in `least` blocks or, if these would have more than `most` bytes, in more. A
+   * partition that has more by itself is cut, or is a block if it can't be.
    *
    * @param written the bytes of each partition
    * @param cut a partition into parts of about so many bytes, if that can be done

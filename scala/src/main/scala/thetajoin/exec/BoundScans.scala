@@ -19,9 +19,9 @@ import thetajoin.contract.KeyBounds
 import thetajoin.relation.ThetaRelation
 
 /**
- * Where the index of a semi join is there before its probe side is read, as adaptive execution has it, the Parquet scan of the
- * probe side is told between which values its key has to lie: row groups outside of them are not read. The key is one column of
- * whole numbers, dates or timestamps.
+ * Where the index of a semi join is there before its probe side is read, as adaptive execution has it, the Parquet
+ * scan of the probe side is told between which values its key has to lie: row groups outside of them are not read.
+ * The key is one column of whole numbers, dates or timestamps.
  */
 object BoundScans extends Rule[SparkPlan] with Logging {
   override def apply(plan: SparkPlan): SparkPlan = plan.transform {
@@ -74,8 +74,8 @@ object BoundScans extends Rule[SparkPlan] with Logging {
   }
 
   /**
-   * The key under the scan's own name, if the files have it under that name: a partition's value may differ from what they hold, and a
-   * column that is found by its id from what they call so.
+   * The key under the scan's own name, if the files have it under that name: a partition's value may differ from what
+   * they hold, and a column that is found by its id from what they call so.
    */
   private def column(scan: FileSourceScanExec, key: Attribute): Option[Attribute] =
     if (conf.parquetFieldIdReadEnabled) None
@@ -85,9 +85,9 @@ object BoundScans extends Rule[SparkPlan] with Logging {
     }
 
   /**
-   * Bounds are compared with statistics, not with dictionaries: where they rule nothing out, as among keys without an order, all of
-   * those would be read and decoded for it. No other filter may have a use for them then. Spark versions differ in the scan's
-   * constructor.
+   * Bounds are compared with statistics, not with dictionaries: where they rule nothing out, as among keys without an
+   * order, all of those would be read and decoded for it. No other filter may have a use for them then. Spark
+   * versions differ in the scan's constructor.
    */
   private def withBounds(scan: FileSourceScanExec, bounds: Expression*): SparkPlan = {
     val relation = scan.relation
@@ -104,8 +104,9 @@ object BoundScans extends Rule[SparkPlan] with Logging {
   }
 
   /**
-   * A bound of a type whose numbers are its order, if a pushed filter has it as it is. Narrower numbers may be cut off when they are
-   * read. Filters take dates through Java's type, where some zones have left a day out: a bound is a day wider.
+   * A bound of a type whose numbers are its order, if a pushed filter has it as it is. Narrower numbers may be cut
+   * off when they are read. Filters take dates through Java's type, where some zones have left a day out: a bound is
+   * a day wider.
    */
   private def bounds(index: KeyBounds, dataType: DataType): Option[(Literal, Literal)] = {
     val (least, greatest) = (index.least, index.greatest)

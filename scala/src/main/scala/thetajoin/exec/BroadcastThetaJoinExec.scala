@@ -123,15 +123,19 @@ final class BroadcastThetaJoinExec(
   }
 
   /**
-   * Whether the join needs a loop of its own over probe rows, to which all their columns are copied. Rows that an aggregate consumes in place come out of the probe side's
-   * loop. So do rows that leave the stage, if that loop can stop after each of them, and probe rows are not sorted in batches.
+   * Whether the join needs a loop of its own over probe rows, to which all their columns are copied. Rows that an
+   * aggregate consumes in place come out of the probe side's loop. So do rows that leave the stage, if that loop can
+   * stop after each of them, and probe rows are not sorted in batches.
    */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
     role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
       !consumedInPlace && (mayBeInBatches ||
         !join.oneRowAtMost && !ProbeInput.givesRowByRow(probe))
 
-  /** Whether probe rows whose matches leave the stage are sorted in batches, as far as it is known before the index is built. */
+  /**
+   * Whether probe rows whose matches leave the stage are sorted in batches, as far as it is known before the index is
+   * built.
+   */
   private def mayBeInBatches: Boolean =
     sortsProbe && (asksTogether || role.pairs && isNarrow && (build match {
       case stage: BroadcastQueryStageExec if stage.isMaterialized =>
@@ -139,7 +143,10 @@ final class BroadcastThetaJoinExec(
       case _ => true
     }))
 
-  /** Whether rows that are moved only to idle cores come in enough partitions, which is then known without running anything. */
+  /**
+   * Whether rows that are moved only to idle cores come in enough partitions, which is then known without running
+   * anything.
+   */
   private def isSpreadAsRead: Boolean =
     spread == Spread.OverIdleCores &&
       ProbeInput.hasPartitions(probe, sparkContext.defaultParallelism)
@@ -154,7 +161,9 @@ final class BroadcastThetaJoinExec(
     }
   }
 
-  /** Gives probe rows as they come: sorting them first costs more than their look-ups where each may leave the stage. */
+  /**
+   * Gives probe rows as they come: sorting them first costs more than their look-ups where each may leave the stage.
+   */
   def inOrder: BroadcastThetaJoinExec = if (sortsProbe) changed(newSortsProbe = false) else this
 
   private[exec] def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
@@ -209,7 +218,10 @@ final class BroadcastThetaJoinExec(
   /** A loop that stops after each row gives one at a time. Others give those of a probe row, or of a batch, at once. */
   override def needCopyResult: Boolean = !ownsLoop && !stops
 
-  /** Whether the probe side's loop can stop after each row: it does so after each of its own, of which a batch takes many. */
+  /**
+   * Whether the probe side's loop can stop after each row: it does so after each of its own, of which a batch takes
+   * many.
+   */
   private def stops: Boolean = !sortsProbe && !probe.asInstanceOf[CodegenSupport].needCopyResult
 
   override def inputRDDs(): Seq[RDD[InternalRow]] =

@@ -13,12 +13,16 @@ import thetajoin.condition.Safety
 import thetajoin.driver.ThetaJoin
 
 /**
- * Whether a join may stop reading rows whose result it knows. Spark's own joins read all, which shows where a node below counts what it
- * gives (`Dataset.observe`, accumulators in user code) or fails on some row (`assert_true`, ANSI arithmetic).
+ * Whether a join may stop reading rows whose result it knows. Spark's own joins read all, which shows where a node
+ * below counts what it gives (`Dataset.observe`, accumulators in user code) or fails on some row (`assert_true`, ANSI
+ * arithmetic).
  */
 private[exec] object EarlyEnd {
 
-  /** By what is known of nodes and expressions: all else is taken to tell. What is shuffled or built is read as a whole in any case. */
+  /**
+   * By what is known of nodes and expressions: all else is taken to tell. What is shuffled or built is read as a
+   * whole in any case.
+   */
   def isHidden(plan: SparkPlan): Boolean = plan match {
     case _: Exchange | _: QueryStageExec | _: AQEShuffleReadExec => true
     case _: FileSourceScanExec | _: DataSourceV2ScanExecBase | _: InMemoryTableScanExec |

@@ -14,12 +14,13 @@ import thetajoin.driver.unmatched.{BuildTailRdd, MarkedRows, MatchMarker, Unmatc
 import thetajoin.relation.{ReceivedRelation, ThetaRelation}
 
 /**
- * The end of the generated stage below an existence join whose preserved side is built, and below its [[ProbeRowsExec]]:
- * the loop over probe rows marks the build rows that match, and gives [[MarkedRows]] when it has ended. It ends early once
- * every build row has a match, if nothing below tells whether all rows were read ([[EarlyEnd]]).
+ * The end of the generated stage below an existence join whose preserved side is built, and below its
+ * [[ProbeRowsExec]]: the loop over probe rows marks the build rows that match, and gives [[MarkedRows]] when it has
+ * ended. It ends early once every build row has a match, if nothing below tells whether all rows were read
+ * ([[EarlyEnd]]).
  *
- * Build rows are marked by their positions, so that the join hands over the very broadcast that it emits them from: the rows of another run
- * of the build side may stand elsewhere.
+ * Build rows are marked by their positions, so that the join hands over the very broadcast that it emits them from:
+ * the rows of another run of the build side may stand elsewhere.
  *
  * @param task what the join above does, which tells all but the child of this node
  * @param build its build side, for code that is shown and not run

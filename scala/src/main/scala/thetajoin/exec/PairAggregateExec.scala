@@ -25,9 +25,10 @@ import thetajoin.rowstore.RowStore
 
 /**
  * The partial aggregate without grouping keys right above a join. Spark keeps its buffers in fields, and a field that
- * is read and written for each pair costs more than the pair; here they are local variables of the loop over pairs. Where one row comes of
- * a probe row, Spark's arithmetic alone, with a boxed result, costs more than the look-up: see [[thetajoin.driver.aggregate.LoopArithmetic]]. The
- * functions' own expressions do the work, so that results and errors are Spark's.
+ * is read and written for each pair costs more than the pair; here they are local variables of the loop over pairs.
+ * Where one row comes of a probe row, Spark's arithmetic alone, with a boxed result, costs more than the look-up: see
+ * [[thetajoin.driver.aggregate.LoopArithmetic]]. The functions' own expressions do the work, so that results and
+ * errors are Spark's.
  *
  * @param replaced Spark's node, for output, and for execution without generated code
  */
@@ -91,8 +92,8 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
   }
 
   /**
-   * In a method: the JIT takes no method of more than 325 bytes (FreqInlineSize) into another, and Spark may have put all that is done
-   * with a probe row into one.
+   * In a method: the JIT takes no method of more than 325 bytes (FreqInlineSize) into another, and Spark may have put
+   * all that is done with a probe row into one.
    */
   private def updateSingle(ctx: CodegenContext, input: Seq[ExprCode]): String = {
     def update(row: Seq[ExprCode]) = s"${buffers.load}\n${buffers.update(row)}\n${buffers.store}"
@@ -144,7 +145,10 @@ object PairAggregateExec {
       case _ => false
     })
 
-  /** What Spark has to see in the plan: it runs subqueries ahead, leaves some functions out of generated code and calls others once. */
+  /**
+   * What Spark has to see in the plan: it runs subqueries ahead, leaves some functions out of generated code and
+   * calls others once.
+   */
   private def needsSpark(e: Expression): Boolean = e match {
     case _: PlanExpression[_] | _: CodegenFallback | _: UserDefinedExpression => true
     case _ => false

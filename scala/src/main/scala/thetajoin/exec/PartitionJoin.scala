@@ -40,7 +40,9 @@ trait PartitionJoin extends ThetaJoinExec {
 
   @transient private lazy val sample: ThetaRelation = mode.relation(Iterator.empty)
 
-  /** Rows that are best asked for together are, unless an order was promised: rows of a batch come out in another one. */
+  /**
+   * Rows that are best asked for together are, unless an order was promised: rows of a batch come out in another one.
+   */
   override protected def batches(relation: ThetaRelation): Option[Batches] =
     if (asksTogether && outputOrdering.isEmpty) batchesOf(relation) else None
 

@@ -12,7 +12,10 @@ import thetajoin.driver.Spread
 import thetajoin.logical.Repeatable
 import thetajoin.relation.ThetaRelation
 
-/** What the plan of a probe side tells of its rows: how many partitions there are, how they come, whether they can be read twice. */
+/**
+ * What the plan of a probe side tells of its rows: how many partitions there are, how they come, whether they can be
+ * read twice.
+ */
 private[exec] object ProbeInput {
 
   /** From so many on, cores are hardly idle though some partitions be empty. */
@@ -37,8 +40,8 @@ private[exec] object ProbeInput {
   }
 
   /**
-   * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with little computed of
-   * them and no filter but for nulls.
+   * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with
+   * little computed of them and no filter but for nulls.
    */
   def isRepeatable(plan: SparkPlan): Boolean = plan match {
     case scan: FileSourceScanExec => scan.supportsColumnar && Repeatable(scan.relation)
@@ -54,7 +57,10 @@ private[exec] object ProbeInput {
     case _ => false
   }
 
-  /** Whether generated code of a plan gives one row at most for each turn of its loop, which then stops where a stage above has a row to give. */
+  /**
+   * Whether generated code of a plan gives one row at most for each turn of its loop, which then stops where a stage
+   * above has a row to give.
+   */
   def givesRowByRow(plan: SparkPlan): Boolean = plan match {
     case _: ProjectExec | _: FilterExec => plan.children.forall(givesRowByRow)
     case join: BroadcastThetaJoinExec => join.ownsLoop || givesRowByRow(join.probe)

@@ -82,7 +82,10 @@ object RangeBoundsExec {
   private val RowsPerRange = 60
   private val LeastRows = 100
 
-  /** The values of up to `size` of the rows, and how many rows were seen. Values that are null or can't be computed are left out. */
+  /**
+   * The values of up to `size` of the rows, and how many rows were seen. Values that are null or can't be computed
+   * are left out.
+   */
   private def sample(
       rows: Iterator[InternalRow],
       values: Seq[Expression],

@@ -12,8 +12,9 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import thetajoin.relation.{RepeatableRows, ThetaBroadcastMode}
 
 /**
- * Gives the rows below a broadcast so that they can be read again, if the driver's heap is too full for a relation of them. They are computed
- * again, but for what a shuffle or a cached table has: the heap could not hold them a second time.
+ * Gives the rows below a broadcast so that they can be read again, if the driver's heap is too full for a relation of
+ * them. They are computed again, but for what a shuffle or a cached table has: the heap could not hold them a second
+ * time.
  */
 final case class RepeatableRowsExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "RepeatableRows"
@@ -32,7 +33,10 @@ final case class RepeatableRowsExec(child: SparkPlan) extends UnaryExecNode {
     copy(child = newChild)
 }
 
-/** Puts a [[RepeatableRowsExec]] below each of our broadcasts, and a [[SieveExec]] below that where the index keeps fewer rows than it is given. */
+/**
+ * Puts a [[RepeatableRowsExec]] below each of our broadcasts, and a [[SieveExec]] below that where the index keeps
+ * fewer rows than it is given.
+ */
 object BuildRows extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan = plan.transform {
     case exchange @ BroadcastExchangeExec(mode: ThetaBroadcastMode, child)

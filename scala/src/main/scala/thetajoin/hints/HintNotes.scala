@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.{TreeNode, TreeNodeTag}
 
 /**
- * Notes of a block of a query that must not change its plan, as a hint on a join would: Spark leaves such a join where it stands. They
- * are on every node of the block and, where it is parsed only, on its conditions: the optimizer hands a node's tags to the one it puts
- * in its place, and keeps conditions where it makes joins anew.
+ * Notes of a block of a query that must not change its plan, as a hint on a join would: Spark leaves such a join
+ * where it stands. They are on every node of the block and, where it is parsed only, on its conditions: the optimizer
+ * hands a node's tags to the one it puts in its place, and keeps conditions where it makes joins anew.
  */
 private[thetajoin] object HintNotes {
   private val tag = TreeNodeTag[Seq[String]]("thetajoin.hintNotes")

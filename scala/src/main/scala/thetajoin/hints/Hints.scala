@@ -13,8 +13,8 @@ import thetajoin.Settings
 import thetajoin.accelerator.Registry
 
 /**
- * What a hint asks of the joins that a relation is part of. It is a Spark hint with more in it, so that Spark carries it from the
- * relation to its join.
+ * What a hint asks of the joins that a relation is part of. It is a Spark hint with more in it, so that Spark carries
+ * it from the relation to its join.
  *
  * @param name as the query says it
  * @param accelerator the only one to be asked, if the hint names one
@@ -72,9 +72,9 @@ object ThetaHint {
 }
 
 /**
- * Takes the hints out of a query's text: `THETA_JOIN(t)`, `NO_THETA_JOIN`, `THETA_JOIN(interval)`, `RANGE_JOIN(t, 10)`. Words name
- * relations of the hinted block or accelerators. Without a relation a hint is on all joins of its block or, where that has none, on
- * the block as a side of a join.
+ * Takes the hints out of a query's text: `THETA_JOIN(t)`, `NO_THETA_JOIN`, `THETA_JOIN(interval)`, `RANGE_JOIN(t,
+ * 10)`. Words name relations of the hinted block or accelerators. Without a relation a hint is on all joins of its
+ * block or, where that has none, on the block as a side of a join.
  */
 object ResolveThetaHints extends Rule[LogicalPlan] with SQLConfHelper {
 

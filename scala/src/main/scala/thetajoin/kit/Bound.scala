@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import thetajoin.condition.{Comparison, Operator, OrderedLong}
 
 /**
- * A comparison as a bound that a probe row sets to a value of build rows. Both are numbers of 64 bits in the order of the
- * compared values.
+ * A comparison as a bound that a probe row sets to a value of build rows. Both are numbers of 64 bits in the order of
+ * the compared values.
  *
  * {{{
  *   a.t >= b.lo, b built     b.lo is below the bound a.t, and may equal it      isLower = false, strict = false

@@ -1,15 +1,17 @@
 package thetajoin.kit
 
 /**
- * Makes searches in sorted keys short. It cuts the span of the keys into equal slices, about one for four keys, and holds the position at
- * which each slice starts: a search then looks at one slice only. Slices are equal in key, not in count, so that the
- * rest is a binary search whatever the distribution.
+ * Makes searches in sorted keys short. It cuts the span of the keys into equal slices, about one for four keys, and
+ * holds the position at which each slice starts: a search then looks at one slice only. Slices are equal in key, not
+ * in count, so that the rest is a binary search whatever the distribution.
  */
 final class Directory private (least: Long, greatest: Long, shift: Int, starts: Array[Int])
     extends Serializable {
   def bytes: Long = 4L * starts.length
 
-  /** The first position of a key, in the keys it was made for, that is at least this one; their end if there is none. */
+  /**
+   * The first position of a key, in the keys it was made for, that is at least this one; their end if there is none.
+   */
   def firstAtLeast(keys: Array[Long], key: Long): Int =
     if (key <= least) starts(0)
     else if (key > greatest) starts(starts.length - 1)

@@ -3,8 +3,8 @@ package thetajoin.kit
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 /**
- * The types of keys, for an index that has to know them when it is probed. It goes over the wire as text: Spark has many classes
- * for types, and a Kryo that requires registration knows a few of them.
+ * The types of keys, for an index that has to know them when it is probed. It goes over the wire as text: Spark has
+ * many classes for types, and a Kryo that requires registration knows a few of them.
  */
 final class KeyTypes private (json: String) extends Serializable {
   @transient lazy val all: Seq[DataType] =

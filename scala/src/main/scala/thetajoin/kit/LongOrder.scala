@@ -1,9 +1,9 @@
 package thetajoin.kit
 
 /**
- * Sorts rows by keys of 64 bits, and searches in sorted keys. The keys stay where they are: what is sorted are the numbers of
- * rows, as an index gives them for the order of build rows. Sorting goes by one digit of the keys after another, the least
- * significant first, and leaves out digits that all keys share.
+ * Sorts rows by keys of 64 bits, and searches in sorted keys. The keys stay where they are: what is sorted are the
+ * numbers of rows, as an index gives them for the order of build rows. Sorting goes by one digit of the keys after
+ * another, the least significant first, and leaves out digits that all keys share.
  */
 object LongOrder {
   private val DigitBits = 11
@@ -15,7 +15,10 @@ object LongOrder {
     if (isSorted(keys, rows)) identity else radix(keys, identity, 0)
   }
 
-  /** The numbers of the first `rows` keys so that keys stand near their place in ascending order; the work is two passes at most. */
+  /**
+   * The numbers of the first `rows` keys so that keys stand near their place in ascending order; the work is two
+   * passes at most.
+   */
   private[thetajoin] def nearlyAscending(keys: Array[Long], rows: Int): Array[Int] = {
     val identity = Array.range(0, rows)
     if (isSorted(keys, rows)) identity

@@ -5,8 +5,8 @@ import java.util.Arrays
 import thetajoin.rowstore.Pieces
 
 /**
- * A growing list of numbers of 64 bits, such as a key of each build row. It grows by pieces, so that nothing is held twice before
- * [[array]] is asked for.
+ * A growing list of numbers of 64 bits, such as a key of each build row. It grows by pieces, so that nothing is held
+ * twice before [[array]] is asked for.
  */
 final class LongsBuilder {
   private val full = new Pieces
@@ -30,7 +30,10 @@ final class LongsBuilder {
       inOpen = 0
     }
 
-  /** All numbers in one array, of which the first [[length]] elements are in use. The next [[add]] may take another one. */
+  /**
+   * All numbers in one array, of which the first [[length]] elements are in use. The next [[add]] may take another
+   * one.
+   */
   def array: Array[Long] = {
     if (full.length > 0) {
       val whole = new Array[Long](length)

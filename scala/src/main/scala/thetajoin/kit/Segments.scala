@@ -76,8 +76,8 @@ object Segments {
 }
 
 /**
- * Sorts rows by the number that follows the keys which must be equal, within each group of equal keys. Rows of equal numbers stay in the
- * order in which they came.
+ * Sorts rows by the number that follows the keys which must be equal, within each group of equal keys. Rows of equal
+ * numbers stay in the order in which they came.
  *
  * @param types of the keys
  * @param index makes an index of the groups and their numbers
@@ -97,7 +97,8 @@ final class SegmentsBuilder(types: Seq[DataType])(index: (Groups, Segments) => J
 }
 
 /**
- * Finds the segment of a probe row. What its candidates there are is up to the index, which compares the numbers that follow the keys.
+ * Finds the segment of a probe row. What its candidates there are is up to the index, which compares the numbers that
+ * follow the keys.
  *
  * @param groups finds a segment by the keys that must be equal, which come first in a key row
  * @param others how many columns of a key row come after its numbers
@@ -154,7 +155,10 @@ abstract class GroupProber(groups: Groups, others: Int = 0) extends Prober {
   }
 }
 
-/** Finds the segment of a probe row, alone or in a batch, and compares the one or two numbers that follow the keys there. */
+/**
+ * Finds the segment of a probe row, alone or in a batch, and compares the one or two numbers that follow the keys
+ * there.
+ */
 abstract class SegmentProber(groups: Groups) extends GroupProber(groups) with BatchProber {
   final override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit =
     probe(segment, number(numbers, at), number(numbers, at + 1))
@@ -165,8 +169,8 @@ abstract class SegmentProber(groups: Groups) extends GroupProber(groups) with Ba
 }
 
 /**
- * Finds the rows of a segment whose number is between bounds of the probe row, which follow its keys: the lower bound, then the upper
- * one, each if there is one. They are one run.
+ * Finds the rows of a segment whose number is between bounds of the probe row, which follow its keys: the lower
+ * bound, then the upper one, each if there is one. They are one run.
  *
  * @param lower whether the number must not equal the lower bound; None if there is none
  * @param upper the same of the upper bound

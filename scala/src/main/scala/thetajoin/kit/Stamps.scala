@@ -3,8 +3,8 @@ package thetajoin.kit
 import java.util.Arrays
 
 /**
- * Tells which numbers have been met since the last [[restart]], which costs nothing. So a prober gives each build row once, though it
- * finds some by several ways. For one task.
+ * Tells which numbers have been met since the last [[restart]], which costs nothing. So a prober gives each build row
+ * once, though it finds some by several ways. For one task.
  *
  * @param size for how many numbers, from 0, there is room at first
  */

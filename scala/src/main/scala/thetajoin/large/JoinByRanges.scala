@@ -12,9 +12,10 @@ import thetajoin.kit.Bound
 import thetajoin.planner.BuildSides
 
 /**
- * Gives a join of two large sides without an equal key one: the range that a row's values are in, of ranges that cut both sides into parts of
- * about equal numbers of rows. Rows of one range are then shuffled to one partition, as Spark arranges it for any equal key. Rows with values
- * in several ranges are few, unless intervals are long: they are broadcast.
+ * Gives a join of two large sides without an equal key one: the range that a row's values are in, of ranges that cut
+ * both sides into parts of about equal numbers of rows. Rows of one range are then shuffled to one partition, as
+ * Spark arranges it for any equal key. Rows with values in several ranges are few, unless intervals are long: they
+ * are broadcast.
  *
  * {{{
  *   p JOIN i ON p.t BETWEEN i.lo AND i.hi
@@ -23,7 +24,8 @@ import thetajoin.planner.BuildSides
  *     UNION ALL p JOIN i ON p.t BETWEEN i.lo AND i.hi                                        of the others, which are broadcast
  * }}}
  *
- * A row of a preserved side must be seen beside all rows that it may match: [[ByRange]] tells for each join type how. Sides are read several times.
+ * A row of a preserved side must be seen beside all rows that it may match: [[ByRange]] tells for each join type how.
+ * Sides are read several times.
  */
 private[thetajoin] object JoinByRanges {
 

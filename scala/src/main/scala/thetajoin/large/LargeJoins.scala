@@ -27,14 +27,16 @@ import thetajoin.logical.{
 import thetajoin.planner.{BuildSides, Choice, Placement, Planner}
 
 /**
- * Rewrites joins of two sides that are too large to broadcast. Of a semi, anti or mark join on equality keys, the right side goes through a
- * [[Sieve]] and is shuffled by the keys, so that its size becomes known before the left side moves. A join without an equality key is rewritten in the first way that there is:
+ * Rewrites joins of two sides that are too large to broadcast. Of a semi, anti or mark join on equality keys, the
+ * right side goes through a [[Sieve]] and is shuffled by the keys, so that its size becomes known before the left
+ * side moves. A join without an equality key is rewritten in the first way that there is:
  *
  *   - [[JoinByRanges]]: two comparisons give rows a key, the range that their values are in
  *   - [[ExistsByFew]]: whether there is a match is known by few of the right rows
  *   - [[Narrowed]]: by the extreme values of one side many rows of the other may have no match
  *
- * What is left is run in blocks. A full outer join is [[FullInTwo]] then, and one with the first matches is [[RankedInBlocks]].
+ * What is left is run in blocks. A full outer join is [[FullInTwo]] then, and one with the first matches is
+ * [[RankedInBlocks]].
  */
 object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -126,8 +128,8 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     join.children.exists(_.isInstanceOf[RepartitionOperation])
 
   /**
-   * Has the side shuffled that would be broadcast were it small, so that adaptive execution knows how large it is before the other side moves. A block join reads
-   * the same shuffle.
+   * Has the side shuffled that would be broadcast were it small, so that adaptive execution knows how large it is
+   * before the other side moves. A block join reads the same shuffle.
    */
   private def measured(join: Join): Join =
     BuildSides.both(join).head match {
@@ -147,6 +149,9 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   ): Boolean = BuildSides.exceed(limit, join, sides, conf) &&
     BuildSides.exceed(limit, pruned(join), sides, conf)
 
-  /** By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take time. */
+  /**
+   * By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take
+   * time.
+   */
   private def pruned(join: Join): Join = join.mapChildren(PrunedFiles.of).asInstanceOf[Join]
 }

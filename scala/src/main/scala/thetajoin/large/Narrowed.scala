@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import thetajoin.condition.{ConditionAnalysis, Operator, Safety}
 
 /**
- * Leaves out rows that can have no match by the least and the greatest value of the other side, unless they are preserved:
+ * Leaves out rows that can have no match by the least and the greatest value of the other side, unless they are
+ * preserved:
  *
  * {{{
  *   l JOIN r ON l.x < r.y   of the rows with  l.x < (SELECT max(y) FROM r)  and  r.y > (SELECT min(x) FROM l)

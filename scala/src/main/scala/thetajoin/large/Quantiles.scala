@@ -10,8 +10,8 @@ private[thetajoin] final class Quantiles(ofLeft: Sampled, ofRight: Sampled) {
 
   /**
    * @param most how many there are at most
-   * @param mostCrossing the most rows of both sides, by estimate, that may be in several ranges. If they are more even with two bounds, there
-   *   is none: the sides have no locality
+   * @param mostCrossing the most rows of both sides, by estimate, that may be in several ranges. If they are more
+   *   even with two bounds, there is none: the sides have no locality
    */
   def bounds(most: Int, mostCrossing: Long): Array[Long] = {
     var count = most

@@ -31,8 +31,9 @@ final case class RangeBounds(
 }
 
 /**
- * Bounds that are computed once for a join, by whichever copy of the node runs first. Rows of both sides meet if both were given their ranges by
- * the same bounds, and samples may differ from one time to the next. Tasks have no need of it, but may be sent the plan.
+ * Bounds that are computed once for a join, by whichever copy of the node runs first. Rows of both sides meet if both
+ * were given their ranges by the same bounds, and samples may differ from one time to the next. Tasks have no need of
+ * it, but may be sent the plan.
  *
  * @param most how many there are at most
  * @param mostCrossing see [[Quantiles.bounds]]

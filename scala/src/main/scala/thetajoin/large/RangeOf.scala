@@ -12,8 +12,9 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
- * The range of a row in which all of its values lie: from one of the bounds, which it includes, to the next. [[RangeOf.Several]] if they lie in
- * more than one, or if a value can't be computed. Null if a value is null: such a row has no match.
+ * The range of a row in which all of its values lie: from one of the bounds, which it includes, to the next.
+ * [[RangeOf.Several]] if they lie in more than one, or if a value can't be computed. Null if a value is null: such a
+ * row has no match.
  *
  * @param values one or two numbers of 64 bits
  * @param bounds an array of numbers of 64 bits in ascending order, the same for all rows

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import thetajoin.logical.{NumberedRows, RankedJoin}
 
 /**
- * A join with the first matches of a left row among more right rows than may be broadcast: these are cut into blocks, each block gives a left row its first
- * matches, and of all of these the first are taken.
+ * A join with the first matches of a left row among more right rows than may be broadcast: these are cut into blocks,
+ * each block gives a left row its first matches, and of all of these the first are taken.
  *
  * {{{
  *   l with the first k of r by rank
@@ -16,7 +16,8 @@ import thetajoin.logical.{NumberedRows, RankedJoin}
  *   becomes row_number() OVER (PARTITION BY number ORDER BY rank) <= k of (l, number) with the first k of each block of r
  * }}}
  *
- * In a LEFT join a left row without a match comes out of each block with nulls, and of these rows one is kept if there is no other.
+ * In a LEFT join a left row without a match comes out of each block with nulls, and of these rows one is kept if
+ * there is no other.
  */
 private[thetajoin] object RankedInBlocks {
 
@@ -41,7 +42,8 @@ private[thetajoin] object RankedInBlocks {
     val place = Alias(WindowExpression(RowNumber(), window), "place")()
     val ranked = Project(ofBlocks.output :+ rank, ofBlocks)
     val placed = Window(Seq(place), Seq(left.number), order, ranked)
-    // As one test: of a comparison Spark would make a limit below the window, which sorts all rows once more and leaves none out.
+    // As one test: of a comparison Spark would make a limit below the window, which sorts all rows once more and
+    // leaves none out.
     val isFirst = If(
       isPaired,
       LessThanOrEqual(place.toAttribute, Literal(join.k)),

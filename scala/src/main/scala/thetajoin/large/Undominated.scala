@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, 
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * Whether no earlier row of the task has both numbers at least as high: false for a null. It may be true for rows that have one, where many rows have none.
+ * Whether no earlier row of the task has both numbers at least as high: false for a null. It may be true for rows
+ * that have one, where many rows have none.
  */
 private[thetajoin] final case class Undominated(left: Expression, right: Expression)
     extends BinaryExpression

@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 /**
  * Joins whose rows are numbered as they arrive: Spark turns a correlated subquery's LIMIT without ORDER BY into such
  * a window over the join. Spark's own joins arrive in the order of their inputs, an index gives other orders, and the
- * query would return other rows. Parents are planned before their children, so that a join is marked when it is asked for.
+ * query would return other rows. Parents are planned before their children, so that a join is marked when it is asked
+ * for.
  */
 private[thetajoin] object ArrivalOrder {
   private val matters = TreeNodeTag[Unit]("thetajoin.arrivalOrderMatters")

@@ -11,9 +11,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 /**
- * Joins above which the file is asked for that a row comes from. Spark answers by the file that the running task reads at that moment: a
- * row must come out as soon as it is read, by the task that reads it. Parents are planned before their children, so that a join is
- * marked when it is asked for.
+ * Joins above which the file is asked for that a row comes from. Spark answers by the file that the running task
+ * reads at that moment: a row must come out as soon as it is read, by the task that reads it. Parents are planned
+ * before their children, so that a join is marked when it is asked for.
  */
 private[thetajoin] object FileOfRow {
   private val asked = TreeNodeTag[Unit]("thetajoin.fileOfRowAsked")

@@ -6,7 +6,10 @@ import org.apache.spark.internal.Logging
 
 import thetajoin.InvalidSettingException
 
-/** For rules: a failure of ours leaves a plan to Spark, with a warning. A setting that can't be read is an error all the same. */
+/**
+ * For rules: a failure of ours leaves a plan to Spark, with a warning. A setting that can't be read is an error all
+ * the same.
+ */
 private[thetajoin] trait OrAsItIs extends Logging {
 
   /** @param left what is then left to Spark */

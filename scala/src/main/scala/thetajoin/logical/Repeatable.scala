@@ -31,8 +31,8 @@ private[thetajoin] object Repeatable {
   }
 
   /**
-   * Of files those of some formats. Where one that is gone or damaged is no error, a second look may find less. Which lines of a text file
-   * are rows may depend on the columns that are read.
+   * Of files those of some formats. Where one that is gone or damaged is no error, a second look may find less. Which
+   * lines of a text file are rows may depend on the columns that are read.
    */
   def apply(files: HadoopFsRelation): Boolean = {
     val hasRows = files.fileFormat match {

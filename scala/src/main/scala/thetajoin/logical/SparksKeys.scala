@@ -10,8 +10,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import thetajoin.condition.{ConditionAnalysis, Sides}
 
 /**
- * Gives the equality keys of a join the form in which Spark's hash joins and shuffles compare them by their bytes. Spark's optimizer does so for its own
- * joins. It does not know a [[RankedJoin]], whose keys would stay collated strings, and would be compared by bytes that differ where the strings are equal.
+ * Gives the equality keys of a join the form in which Spark's hash joins and shuffles compare them by their bytes.
+ * Spark's optimizer does so for its own joins. It does not know a [[RankedJoin]], whose keys would stay collated
+ * strings, and would be compared by bytes that differ where the strings are equal.
  */
 private[thetajoin] object SparksKeys {
 
@@ -27,7 +28,10 @@ private[thetajoin] object SparksKeys {
     join.copy(condition = conjuncts.reduceOption(And(_, _)))
   }
 
-  /** Spark rewrites keys that are columns, and leaves other expressions to joins that sort: so the rules are shown columns in place of both. */
+  /**
+   * Spark rewrites keys that are columns, and leaves other expressions to joins that sort: so the rules are shown
+   * columns in place of both.
+   */
   private def rewritten(key: Expression, l: Expression, r: Expression): Expression = {
     val (left, right) = (column(l), column(r))
     val ofColumns = key.withNewChildren(Seq(left, right))

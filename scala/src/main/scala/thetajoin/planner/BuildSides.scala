@@ -17,7 +17,10 @@ import thetajoin.relation.ThetaBroadcastMode
 /** Which side of a join without equal keys is broadcast, or cut into blocks. */
 private[thetajoin] object BuildSides {
 
-  /** In tiers, each of which is tried only if no earlier one serves. Within one, what comes first is taken if all costs the same. */
+  /**
+   * In tiers, each of which is tried only if no earlier one serves. Within one, what comes first is taken if all
+   * costs the same.
+   */
   def choose(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] = {
     def one(side: BuildSide) = Seq(Seq(Placement.Broadcast(side)))
     broadcastAlready(join).map(_.map(one)).getOrElse {
@@ -54,7 +57,10 @@ private[thetajoin] object BuildSides {
   private def asksForCartesian(hint: JoinHint): Boolean =
     (hint.leftHint ++ hint.rightHint).flatMap(_.strategy).exists(_ == SHUFFLE_REPLICATE_NL)
 
-  /** Spark itself says of a MERGE's target that it must stay where it is: two matches of one of its rows are found by the task that has it. */
+  /**
+   * Spark itself says of a MERGE's target that it must stay where it is: two matches of one of its rows are found by
+   * the task that has it.
+   */
   private[planner] def hinted(join: Join): Option[BuildSide] = {
     def has(hint: Option[HintInfo], strategy: JoinStrategyHint) =
       hint.flatMap(_.strategy).contains(strategy)
@@ -89,7 +95,10 @@ private[thetajoin] object BuildSides {
       ))
   }
 
-  /** The sides that may be cut into blocks. A task that has a block has all rows of the other side, so that a preserved side has to be the one that is cut. */
+  /**
+   * The sides that may be cut into blocks. A task that has a block has all rows of the other side, so that a
+   * preserved side has to be the one that is cut.
+   */
   private[planner] def blocks(join: Join, conf: SQLConf): Seq[Placement] = {
     val most = TaskShare.buildBytes(conf)
     val sides = join.joinType match {
@@ -101,7 +110,10 @@ private[thetajoin] object BuildSides {
     if (most > 0) sides.map(Placement.Blocks(_, most)) else Nil
   }
 
-  /** The most bytes of a side that is broadcast where it may be shuffled too: the driver holds several times as much while it makes an index of them. */
+  /**
+   * The most bytes of a side that is broadcast where it may be shuffled too: the driver holds several times as much
+   * while it makes an index of them.
+   */
   def limitBesideShuffle(conf: SQLConf): BigInt = {
     val most = BigInt(Settings.BroadcastMaxBytes.in(conf))
     if (conf.contains(Settings.BroadcastMaxBytes.key)) most
@@ -110,7 +122,10 @@ private[thetajoin] object BuildSides {
 
   private val HeapShare = 16
 
-  /** The same where the join takes several times as long unless a side is broadcast: what the heaps of driver and executors may just hold. */
+  /**
+   * The same where the join takes several times as long unless a side is broadcast: what the heaps of driver and
+   * executors may just hold.
+   */
   def limitOfBroadcast(conf: SQLConf): BigInt =
     if (conf.contains(Settings.BroadcastMaxBytes.key)) BigInt(Settings.BroadcastMaxBytes.in(conf))
     else {

@@ -30,7 +30,8 @@ object Placement {
   final case class Shuffle(buildSide: BuildSide) extends Placement
 
   /**
-   * One side is cut into blocks of up to so many bytes, each of which meets all rows of the other side, or all of its partition by the equal keys.
+   * One side is cut into blocks of up to so many bytes, each of which meets all rows of the other side, or all of its
+   * partition by the equal keys.
    */
   final case class Blocks(buildSide: BuildSide, bytes: Long) extends Placement
 }
@@ -49,5 +50,8 @@ final case class Choice(
     estimate: Estimate
 )
 
-/** Rows by Spark's statistics, or by the size of files where there are none, and the bytes of a build row by the types of its columns. */
+/**
+ * Rows by Spark's statistics, or by the size of files where there are none, and the bytes of a build row by the types
+ * of its columns.
+ */
 final case class Estimate(buildRows: BigInt, probeRows: BigInt, buildRowBytes: BigInt)

@@ -13,8 +13,9 @@ import thetajoin.hints.ThetaHint
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * How the rows of a join on equal keys meet. Existence joins are taken, and others that compare more than the keys: where all rows of a
- * key are needed, Spark's own joins serve. The limits of a broadcast are those of Spark's own, but for [[RangeFactor]].
+ * How the rows of a join on equal keys meet. Existence joins are taken, and others that compare more than the keys:
+ * where all rows of a key are needed, Spark's own joins serve. The limits of a broadcast are those of Spark's own,
+ * but for [[RangeFactor]].
  */
 private[thetajoin] object EquiBuildSides {
 
@@ -62,7 +63,10 @@ private[thetajoin] object EquiBuildSides {
   private def isFoundSmall(side: LogicalPlan, limit: BigInt): Boolean =
     side.stats.isRuntime && side.stats.sizeInBytes <= limit
 
-  /** Whether some rows are so few that they may be broadcast, and others so many that it takes far longer to move them than to read them, once more if asked. */
+  /**
+   * Whether some rows are so few that they may be broadcast, and others so many that it takes far longer to move them
+   * than to read them, once more if asked.
+   */
   def areFewBeside(
       few: LogicalPlan,
       many: LogicalPlan,
@@ -142,7 +146,10 @@ private[thetajoin] object EquiBuildSides {
   private def broadcastable(join: Join, sides: Seq[BuildSide]): Seq[BuildSide] =
     sides.filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
 
-  /** Whether a side may be broadcast where few rows of a key are looked at: then the other side would take longer to move. */
+  /**
+   * Whether a side may be broadcast where few rows of a key are looked at: then the other side would take longer to
+   * move.
+   */
   private def fitsByRange(join: Join, side: BuildSide, conf: SQLConf): Boolean = {
     val stats = BuildSides.built(join, side).stats
     val most = (BigInt(conf.autoBroadcastJoinThreshold) * RangeFactor)

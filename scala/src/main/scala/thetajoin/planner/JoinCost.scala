@@ -3,8 +3,8 @@ package thetajoin.planner
 import thetajoin.contract.Cost
 
 /**
- * What a join is expected to take, in nanoseconds: build rows are indexed by one core, probe rows are looked up by several. Rows are
- * estimates that may be wrong by far, so a side counts as `fewestRows` at least.
+ * What a join is expected to take, in nanoseconds: build rows are indexed by one core, probe rows are looked up by
+ * several. Rows are estimates that may be wrong by far, so a side counts as `fewestRows` at least.
  */
 private[planner] final class JoinCost(fewestRows: Double) {
   import JoinCost._
@@ -63,7 +63,10 @@ private[planner] object JoinCost {
 
   val ofSides = new JoinCost(fewestRows = 1000)
 
-  /** To collect and store a build row and send it to the tasks, and what each of its bytes adds. A row of three numbers takes some 300. */
+  /**
+   * To collect and store a build row and send it to the tasks, and what each of its bytes adds. A row of three
+   * numbers takes some 300.
+   */
   private val MovedRow = 150.0
   private val MovedByte = 5.0
 

@@ -17,7 +17,8 @@ private[planner] object Partitions {
       case None => size / fewest(plan, conf)
       case Some(partitions) =>
         val probed = BuildSides.built(join, if (side == BuildLeft) BuildRight else BuildLeft)
-        // What is written is compressed. A side whose shuffle has not run may still turn out to be smaller, and then the join is planned again.
+        // What is written is compressed. A side whose shuffle has not run may still turn out to be smaller, and then
+        // the join is planned again.
         val others = written(probed).map(partitions => BigInt(partitions.sum))
           .getOrElse(probed.stats.sizeInBytes * partitions.sum / size.max(1))
         size * math.max(partitions.max, merged(partitions.sum, others, conf)) / partitions.sum

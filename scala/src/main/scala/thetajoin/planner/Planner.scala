@@ -22,8 +22,9 @@ import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.{Settings, Yardsticks}
 
 /**
- * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical plan, its statistics,
- * the settings and what an executor has, so that a report can ask about a join that was planned elsewhere.
+ * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical
+ * plan, its statistics, the settings and what an executor has, so that a report can ask about a join that was planned
+ * elsewhere.
  */
 object Planner {
 
@@ -123,7 +124,10 @@ private final class Planning(
       }
   }
 
-  /** Ways in which rows may meet: those of a tier are compared by cost, and a tier is tried only if no earlier one serves. */
+  /**
+   * Ways in which rows may meet: those of a tier are compared by cost, and a tier is tried only if no earlier one
+   * serves.
+   */
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
     if (ranked.isDefined) EquiBuildSides.ofRanked(join, ranked.flatMap(_.blocksAbove), conf)
     else if (ExtractEquiJoinKeys.unapply(join).isDefined)
@@ -140,7 +144,9 @@ private final class Planning(
     else None
   }
 
-  /** If rows must come out as they are read: those of a left side that are asked for a match, and move nowhere for it. */
+  /**
+   * If rows must come out as they are read: those of a left side that are asked for a match, and move nowhere for it.
+   */
   private def isFit(placement: Placement): Boolean =
     !asRead || ranking.isDefined || placement == Placement.Broadcast(BuildRight) &&
       JoinRole.of(join.joinType, BuildRight).exists(_.probeExistence.isDefined)
@@ -271,7 +277,10 @@ private final class Planning(
     )
   }
 
-  /** A broadcast index may be of the equality keys alone, where pairs come out. Tests of values that an index prepares are its own. */
+  /**
+   * A broadcast index may be of the equality keys alone, where pairs come out. Tests of values that an index prepares
+   * are its own.
+   */
   private def byKeys(
       request: JoinRequest,
       placement: Placement,
@@ -329,7 +338,10 @@ private final class Planning(
   /** Of an ordered index, about. */
   private val IndexBytesPerRow = 20L
 
-  /** How many times more rows a file may have than its size says. What is built in the end is known before rows are sorted. */
+  /**
+   * How many times more rows a file may have than its size says. What is built in the end is known before rows are
+   * sorted.
+   */
   private val Compression = 8
 
   /** Moving these takes some hundredths of a second, and looking at so many pairs some tenths. */

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUti
 import org.apache.spark.sql.types._
 
 /**
- * How large a side may be whose size Spark guesses. Spark counts an array or a map as one element and a text as 20 bytes, unless statistics of the column
- * tell its length: a projection then gets that share of the bytes below it. Such columns may just as well be nearly all of a file, and an array that is computed
- * may have many elements.
+ * How large a side may be whose size Spark guesses. Spark counts an array or a map as one element and a text as 20
+ * bytes, unless statistics of the column tell its length: a projection then gets that share of the bytes below it.
+ * Such columns may just as well be nearly all of a file, and an array that is computed may have many elements.
  */
 private[planner] object PlausibleSize {
 

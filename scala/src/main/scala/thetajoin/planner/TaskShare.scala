@@ -21,7 +21,10 @@ private[thetajoin] object TaskShare {
     }
   }
 
-  /** What Spark grants each task of an executor while all of its cores are busy, as bytes of rows of which an index is built. */
+  /**
+   * What Spark grants each task of an executor while all of its cores are busy, as bytes of rows of which an index is
+   * built.
+   */
   private[planner] def share(conf: SparkConf, heap: Long, cores: Int): Long = {
     val tasks = math.max(cores / conf.getInt("spark.task.cpus", 1), 1)
     val granted = (heap - ReservedBytes) * conf.getDouble("spark.memory.fraction", 0.6)
@@ -31,7 +34,10 @@ private[thetajoin] object TaskShare {
   /** Spark keeps this part of a heap back. */
   private val ReservedBytes = 300L << 20
 
-  /** Before an index is built, so many times the bytes of rows are expected to be held meanwhile: rows beside their keys, and then beside their copy in order. */
+  /**
+   * Before an index is built, so many times the bytes of rows are expected to be held meanwhile: rows beside their
+   * keys, and then beside their copy in order.
+   */
   private val BuildFactor = 3L
 
   /** However small a heap is. */

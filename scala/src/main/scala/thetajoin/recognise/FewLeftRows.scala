@@ -12,9 +12,9 @@ import thetajoin.logical.{RankedJoin, Repeatable}
 import thetajoin.planner.{EquiBuildSides, Planner}
 
 /**
- * A join of few left rows with the row before or after each in a larger table, all of whose rows would have to be moved and indexed. In place of
- * it the left rows are: each row of the table finds the left row that it comes next to, and of those that come next to the same one only
- * the nearest can be the match of any left row.
+ * A join of few left rows with the row before or after each in a larger table, all of whose rows would have to be
+ * moved and indexed. In place of it the left rows are: each row of the table finds the left row that it comes next
+ * to, and of those that come next to the same one only the nearest can be the match of any left row.
  *
  * {{{
  *   l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
@@ -23,7 +23,8 @@ import thetajoin.planner.{EquiBuildSides, Planner}
  *   nearest SELECT max_by(r.k, r.t) AS k, max_by(r.t, r.t) AS t, .. FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
  * }}}
  *
- * Spark sorts all rows for a `max_by` of text. So of a table with such columns the nearest values are found first, and then the rows that have them:
+ * Spark sorts all rows for a `max_by` of text. So of a table with such columns the nearest values are found first,
+ * and then the rows that have them:
  *
  * {{{
  *   becomes l ASOF JOIN (r LEFT SEMI JOIN nearest ON r.k = nearest.k AND r.t = nearest.t) MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
@@ -43,8 +44,8 @@ private[recognise] object FewLeftRows {
   private case class Compared(keys: Seq[EquiKey], bound: Comparison)
 
   /**
-   * What the join compares, if it is keys and one bound of the value by which right rows are ranked. Bounds from the other end may stand
-   * beside: if the row that comes first does not pass one, no other does.
+   * What the join compares, if it is keys and one bound of the value by which right rows are ranked. Bounds from the
+   * other end may stand beside: if the row that comes first does not pass one, no other does.
    */
   private def compared(join: RankedJoin): Option[Compared] = {
     val shape =

@@ -176,7 +176,10 @@ private[recognise] object FirstRowsOf {
   }
 }
 
-/** An aggregate without keys that is the value of one of its rows: the rows, the value, and the order in which its row is the first. */
+/**
+ * An aggregate without keys that is the value of one of its rows: the rows, the value, and the order in which its row
+ * is the first.
+ */
 private[recognise] object Aggregated {
   def unapply(plan: LogicalPlan): Option[(LogicalPlan, Expression, SortOrder)] = plan match {
     case aggregate: Aggregate

@@ -83,8 +83,8 @@ private[recognise] final case class Ranked(
   }
 
   /**
-   * Whether the sides are made of the same columns somewhere. Spark's optimizer drops aliases that keep a name: it takes care
-   * within a Join, but not here, where both sides could end up with one column.
+   * Whether the sides are made of the same columns somewhere. Spark's optimizer drops aliases that keep a name: it
+   * takes care within a Join, but not here, where both sides could end up with one column.
    */
   private def sharesColumns: Boolean = {
     def columns(side: LogicalPlan) = AttributeSet(side.collect { case node => node.output }.flatten)

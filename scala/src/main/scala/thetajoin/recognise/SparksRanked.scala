@@ -18,8 +18,8 @@ private[recognise] object SparksRanked {
   }
 
   /**
-   * Of the rows below or above a bound the one next to it: the value alone orders them. Where the differences by which Spark orders them may
-   * come in another order, and without such a bound, they do.
+   * Of the rows below or above a bound the one next to it: the value alone orders them. Where the differences by
+   * which Spark orders them may come in another order, and without such a bound, they do.
    */
   private def rank(join: AsOfJoin): SortOrder = {
     val sides = new Sides(join.left.outputSet, join.right.outputSet)
@@ -38,7 +38,10 @@ private[recognise] object SparksRanked {
       ("requiresSortMergeAsOfJoin", true)
     ) || join.conf.getConfString("spark.sql.join.sortMergeAsOfJoin.enabled", "false").toBoolean
 
-  /** Whether a difference of two values, the greater one first, is less if they are closer together, is never null, and fails if it has no place. */
+  /**
+   * Whether a difference of two values, the greater one first, is less if they are closer together, is never null,
+   * and fails if it has no place.
+   */
   private def isOrderedAs(difference: Expression, l: Expression, r: Expression): Boolean = {
     def isSame(a: Expression, b: Expression) = narrowest(a).semanticEquals(narrowest(b))
     def isOf(a: Expression, b: Expression) =
@@ -66,7 +69,10 @@ private[recognise] object SparksRanked {
     case other => other
   }
 
-  /** Whether Spark orders such values by the differences of their fields: no order of theirs, where a field is null or text. */
+  /**
+   * Whether Spark orders such values by the differences of their fields: no order of theirs, where a field is null or
+   * text.
+   */
   private def isNested(t: DataType): Boolean = t match {
     case _: StructType | _: ArrayType | _: UserDefinedType[_] => true
     case _ => false

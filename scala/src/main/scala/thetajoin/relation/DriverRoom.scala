@@ -6,8 +6,8 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.thetabridge.DriverMemory
 
 /**
- * Room in the driver's heap for a relation that is built there. What all rows will take is foretold by those that have been taken, and asked for when
- * it turns out to be more than what has been asked for before.
+ * Room in the driver's heap for a relation that is built there. What all rows will take is foretold by those that
+ * have been taken, and asked for when it turns out to be more than what has been asked for before.
  *
  * @param rows how many rows there are, if that is known
  */

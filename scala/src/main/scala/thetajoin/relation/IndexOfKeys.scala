@@ -10,8 +10,9 @@ import thetajoin.kit.keys.{GroupingBuilder, LongSet}
 import thetajoin.rowstore.RowPacker
 
 /**
- * Takes build rows for an index of their equality keys alone, while it may be that few rows have the same keys. The rows of a probe row's key are then tested in
- * less time than any index takes to leave some of them out. The keys of the join's own index wait here until that is known.
+ * Takes build rows for an index of their equality keys alone, while it may be that few rows have the same keys. The
+ * rows of a probe row's key are then tested in less time than any index takes to leave some of them out. The keys of
+ * the join's own index wait here until that is known.
  *
  * @param keys the equality keys, bound to the build side's output
  * @param allKeys how many keys the join's own index takes
@@ -26,15 +27,18 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
   private val waiting = new RowPacker(allKeys)
   private var rows = 0
 
-  /** The keys of a row; null if one of them is, so that the row has no match. They are overwritten by those of the next row. */
+  /**
+   * The keys of a row; null if one of them is, so that the row has no match. They are overwritten by those of the
+   * next row.
+   */
   def of(row: InternalRow): UnsafeRow = {
     val key = evaluate(row)
     if (key.anyNull) null else key
   }
 
   /**
-   * Adds the row of these equality keys, with the keys that the join's own index would take. False if that index is to be built: it has to be given the rows that
-   * [[giveTo]] has.
+   * Adds the row of these equality keys, with the keys that the join's own index would take. False if that index is
+   * to be built: it has to be given the rows that [[giveTo]] has.
    */
   def add(key: UnsafeRow, all: UnsafeRow): Boolean = {
     distinct.add(if (isNumber) key.getLong(0) else key.hashCode)

@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.thetabridge.DriverMemory
 private[thetajoin] object ReceivedRelation extends Logging {
 
   /**
-   * The first task of a process reads it out of its bytes. If the heap is full by that, everything goes that Spark can let go of, these bytes included, which are then on disk, and it is
-   * read once more.
+   * The first task of a process reads it out of its bytes. If the heap is full by that, everything goes that Spark
+   * can let go of, these bytes included, which are then on disk, and it is read once more.
    */
   def of(broadcast: Broadcast[ThetaRelation]): ThetaRelation =
     try broadcast.value
@@ -27,7 +27,10 @@ private[thetajoin] object ReceivedRelation extends Logging {
   def term(broadcast: String): String =
     s"${getClass.getName.stripSuffix("$")}.of($broadcast)"
 
-  /** Java's deserialization hides the error of a full heap behind one of its own, which it raises as it puts its stream in order. */
+  /**
+   * Java's deserialization hides the error of a full heap behind one of its own, which it raises as it puts its
+   * stream in order.
+   */
   private def isForMemory(e: Throwable): Boolean = e match {
     case null => false
     case _: OutOfMemoryError => true

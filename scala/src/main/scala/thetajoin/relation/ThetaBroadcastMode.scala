@@ -10,9 +10,10 @@ import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 import thetajoin.contract.{IndexSpec, KeyErrors}
 
 /**
- * Broadcasts the build side as a [[thetajoin.relation.ThetaRelation]]. Once it is [[boundTo bound]] it holds constants and expressions
- * bound to the build side's output only, so that the modes of equal joins are equal: two plans of the same query share a
- * broadcast, and adaptive execution finds its own again. See [[RelationBuilder]] for the fields.
+ * Broadcasts the build side as a [[thetajoin.relation.ThetaRelation]]. Once it is [[boundTo bound]] it holds
+ * constants and expressions bound to the build side's output only, so that the modes of equal joins are equal: two
+ * plans of the same query share a broadcast, and adaptive execution finds its own again. See [[RelationBuilder]] for
+ * the fields.
  *
  * @param condition of the join, for an error in the driver; modes of equal fields are equal whatever it is
  */
@@ -29,9 +30,9 @@ final case class ThetaBroadcastMode(
     with Logging {
 
   /**
-   * For the rows of a plan with this output. A join is planned by the columns of a logical plan, of which the physical one may have
-   * another order: Spark drops a projection that changes nothing else where a node above names its columns anyway. Called for a mode
-   * that is bound it gives the same.
+   * For the rows of a plan with this output. A join is planned by the columns of a logical plan, of which the
+   * physical one may have another order: Spark drops a projection that changes nothing else where a node above names
+   * its columns anyway. Called for a mode that is bound it gives the same.
    */
   def boundTo(output: Seq[Attribute]): ThetaBroadcastMode = {
     val input = AttributeSeq(output)
@@ -50,14 +51,20 @@ final case class ThetaBroadcastMode(
     )(condition)
   }
 
-  /** Whether rows that the index's sieve leaves out, or with a null key, are of no use, and keys may be evaluated without a net. */
+  /**
+   * Whether rows that the index's sieve leaves out, or with a null key, are of no use, and keys may be evaluated
+   * without a net.
+   */
   def hasSieve: Boolean =
     spec.sieve.isDefined && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
 
   override def transform(rows: Array[InternalRow]): Any =
     transform(rows.iterator, Some(rows.length.toLong))
 
-  /** In the driver. If its heap is full, everything goes that Spark can let go of, and if that is much the rows are read once more. */
+  /**
+   * In the driver. If its heap is full, everything goes that Spark can let go of, and if that is much the rows are
+   * read once more.
+   */
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
     def again(full: BroadcastMemoryException): ThetaRelation = {
       val repeated = rows match {
@@ -116,7 +123,10 @@ final case class ThetaBroadcastMode(
     )(condition)
 }
 
-/** A build side that the driver's heap can't hold. Spark's own error would name settings that have no effect on these joins. */
+/**
+ * A build side that the driver's heap can't hold. Spark's own error would name settings that have no effect on these
+ * joins.
+ */
 final class BroadcastMemoryException(
     condition: Option[Expression],
     rows: Long,

@@ -14,7 +14,8 @@ import thetajoin.rowstore.RowStore
  *   [indexed + always, rows)       candidates of none; kept where unmatched build rows are part of the result
  * }}}
  *
- * @param isOfKeys whether the index answers the join's equality keys alone, in place of the one that was specified: see [[IndexOfKeys]]
+ * @param isOfKeys whether the index answers the join's equality keys alone, in place of the one that was specified:
+ *   see [[IndexOfKeys]]
  */
 final class ThetaRelation(
     val store: RowStore,

@@ -83,7 +83,10 @@ final case class Seen(indexRows: Long, candidates: Long, matches: Long)
 
 object JoinReport extends AdaptiveSparkPlanHelper {
 
-  /** A report for each join of the plan and its subqueries, from the top down. What is about the query is told at its first join. */
+  /**
+   * A report for each join of the plan and its subqueries, from the top down. What is about the query is told at its
+   * first join.
+   */
   def of(plan: SparkPlan): Seq[JoinReport] = {
     val reports = collectWithSubqueries(plan) { case join: BaseJoinExec => join }
       .zipWithIndex

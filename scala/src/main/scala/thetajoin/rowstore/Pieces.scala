@@ -5,8 +5,8 @@ import java.lang.reflect.Array
 import scala.collection.mutable
 
 /**
- * The full pieces of a growing list of primitive values, which is not copied to grow. The values that come last are in an open
- * piece, which the list has by itself.
+ * The full pieces of a growing list of primitive values, which is not copied to grow. The values that come last are
+ * in an open piece, which the list has by itself.
  */
 private[thetajoin] final class Pieces {
   private val full = mutable.ArrayBuffer.empty[AnyRef]

@@ -46,8 +46,8 @@ final class RowStoreBuilder(types: Seq[DataType]) {
   private var rows = 0
 
   /**
-   * The most that it holds at once if no more rows come: all of them as they came, and in another order as many of their columns as are
-   * copied together.
+   * The most that it holds at once if no more rows come: all of them as they came, and in another order as many of
+   * their columns as are copied together.
    */
   def bytes: Long = {
     val columns = flatBuilders.map(_.bytes)
@@ -65,8 +65,8 @@ final class RowStoreBuilder(types: Seq[DataType]) {
   }
 
   /**
-   * The rows of which `order` has the numbers, in that order. Called once: flat columns are let go of one by one, so that only one
-   * of them is held twice.
+   * The rows of which `order` has the numbers, in that order. Called once: flat columns are let go of one by one, so
+   * that only one of them is held twice.
    */
   def result(order: Array[Int]): RowStore = {
     val isArrival = isIdentity(order)

@@ -41,7 +41,10 @@ private[driver] final class BatchCode(
 
   private val spares = mutable.LinkedHashMap.empty[String, String]
 
-  /** A [[ProbeBatch]], null before the first row: a stage may hold the code of several joins, of which a partition runs one. */
+  /**
+   * A [[ProbeBatch]], null before the first row: a stage may hold the code of several joins, of which a partition
+   * runs one.
+   */
   private val batch: String =
     ctx.addMutableState(classOf[ProbeBatch].getName, "batch", forceInline = true)
 
@@ -110,7 +113,10 @@ private[driver] final class BatchCode(
     s"$method();"
   }
 
-  /** The name of a method that fills the batch from the iterator `input`, if all its rows were read, and says whether there are rows then. */
+  /**
+   * The name of a method that fills the batch from the iterator `input`, if all its rows were read, and says whether
+   * there are rows then.
+   */
   def fillFrom(input: String): String = {
     val (name, row) = (ctx.freshName("fillBatch"), ctx.freshName("probeRow"))
     val addRow = add(probeRow.columns(row, canBeNull = false))

@@ -8,9 +8,9 @@ import thetajoin.driver.source.RelationSource
 import thetajoin.rowstore.{FlatColumn, PagedColumn, RowCursor, RowStore}
 
 /**
- * Generated reads of build columns. Arrays are fields of the generated class; `declareLocals` copies those in use
- * to local variables ahead of a loop, where the JIT keeps them in registers. Whether a column of a broadcast holds nulls is
- * known when code is generated, since the relation is built by then: without nulls there is no check.
+ * Generated reads of build columns. Arrays are fields of the generated class; `declareLocals` copies those in use to
+ * local variables ahead of a loop, where the JIT keeps them in registers. Whether a column of a broadcast holds nulls
+ * is known when code is generated, since the relation is built by then: without nulls there is no check.
  */
 private[driver] final class BuildColumns(
     ctx: CodegenContext,
@@ -34,8 +34,8 @@ private[driver] final class BuildColumns(
   private lazy val list = ctx.freshName("positions")
 
   /**
-   * Variables for the stored columns at a position, or a place in the list of positions; null where the condition `padded`, if
-   * given, holds.
+   * Variables for the stored columns at a position, or a place in the list of positions; null where the condition
+   * `padded`, if given, holds.
    */
   def at(place: String, padded: Option[String] = None): Seq[ExprCode] = {
     val position = positionOf(place)

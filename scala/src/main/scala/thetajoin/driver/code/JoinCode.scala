@@ -16,9 +16,9 @@ import thetajoin.driver.{JoinMetrics, JoinTask}
  *   singleRow  in place of pairs if one row comes out at most: up to the first match
  * }}}
  *
- * They are put into the loop of the operator that produces probe rows ([[fused]]), which may be left after any row of the join and
- * resumed ([[fusedWithStops]]), or into a loop of our own ([[ownLoop]]). They run for a row as it comes, or once a batch of rows is
- * full and sorted.
+ * They are put into the loop of the operator that produces probe rows ([[fused]]), which may be left after any row of
+ * the join and resumed ([[fusedWithStops]]), or into a loop of our own ([[ownLoop]]). They run for a row as it comes,
+ * or once a batch of rows is full and sorted.
  *
  * @param batches set if probe rows come in batches
  */
@@ -55,8 +55,9 @@ private[thetajoin] final class JoinCode(
   }
 
   /**
-   * The same if that loop stops after each row of the join where `stop` holds: the rest of a probe row's matches come out when it is entered
-   * again. Its columns are read for the first match. The loop must not go on to another probe row before it stops.
+   * The same if that loop stops after each row of the join where `stop` holds: the rest of a probe row's matches come
+   * out when it is entered again. Its columns are read for the first match. The loop must not go on to another probe
+   * row before it stops.
    */
   def fusedWithStops(
       probe: Seq[ExprCode],
@@ -147,8 +148,8 @@ private[thetajoin] final class JoinCode(
   }
 
   /**
-   * A loop over the rows of `input`, an iterator of probe rows that [[EndsWithTail]] if build rows come out by themselves. It is left
-   * after a row if `stop` holds, and goes on from there when entered again.
+   * A loop over the rows of `input`, an iterator of probe rows that [[EndsWithTail]] if build rows come out by
+   * themselves. It is left after a row if `stop` holds, and goes on from there when entered again.
    */
   def ownLoop(
       input: String,

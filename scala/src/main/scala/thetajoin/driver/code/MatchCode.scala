@@ -35,8 +35,8 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
     else method("nextMatch", probe, columns, read, held)((_, place) => s"return $place;")
 
   /**
-   * A look at all candidates, of which each match is handed to `visit`: as the columns of the pair, of which those in `ofVisit` are
-   * evaluated, and its place. It may return the place after this one and so be the last.
+   * A look at all candidates, of which each match is handed to `visit`: as the columns of the pair, of which those in
+   * `ofVisit` are evaluated, and its place. It may return the place after this one and so be the last.
    */
   def visitor(probe: Seq[ExprCode], columns: BuildColumns, ofVisit: AttributeSet)(
       visit: (Seq[ExprCode], String) => String
@@ -85,9 +85,9 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
 private[driver] object MatchCode {
 
   /**
-   * Moves `position` up to `until` by a loop over each block of candidates. Blocks are shorter than the stretches into
-   * which the JIT would otherwise cut the loop (LoopStripMiningIter, 1000), which costs up to twice the time where matches
-   * are rare.
+   * Moves `position` up to `until` by a loop over each block of candidates. Blocks are shorter than the stretches
+   * into which the JIT would otherwise cut the loop (LoopStripMiningIter, 1000), which costs up to twice the time
+   * where matches are rare.
    */
   def inBlocks(position: String, until: String)(loopTo: String => String): String =
     s"""

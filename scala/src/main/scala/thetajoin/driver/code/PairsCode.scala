@@ -9,7 +9,8 @@ import org.apache.spark.sql.types.BooleanType
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
 /**
- * The pairs of a probe row, as Java text: for each run of its candidates, for each position, the residual, then what consumes a row.
+ * The pairs of a probe row, as Java text: for each run of its candidates, for each position, the residual, then what
+ * consumes a row.
  *
  * @param firstRows set if a probe row is joined with the first of its matches
  */
@@ -29,7 +30,10 @@ private[driver] final class PairsCode(
   private lazy val from = ctx.addMutableState("int", "runFrom", forceInline = true)
   private lazy val until = ctx.addMutableState("int", "runUntil", forceInline = true)
 
-  /** Ahead of a probe row's pairs: `start` sets its candidates. If the first matches are joined, these are chosen here and the residual is done. */
+  /**
+   * Ahead of a probe row's pairs: `start` sets its candidates. If the first matches are joined, these are chosen here
+   * and the residual is done.
+   */
   def begin(probe: Seq[ExprCode], start: String): String = {
     val chosen = firstRows.map(f => s"${f.choose(probe)}\n$candidates.choose(${f.rows});")
     s"$found = false;\n$start\n${chosen.mkString}"
@@ -105,9 +109,9 @@ private[driver] final class PairsCode(
   }
 
   /**
-   * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles a loop in
-   * place from its middle on and with an uncertain result. A run of pairs, and one that is no pair (the padded row, or build rows by
-   * themselves) have methods of their own: columns are null in the second only.
+   * Text ahead of all runs, and the loop over a run in methods, which the JIT compiles as a whole, where it compiles
+   * a loop in place from its middle on and with an uncertain result. A run of pairs, and one that is no pair (the
+   * padded row, or build rows by themselves) have methods of their own: columns are null in the second only.
    */
   private def loopMethods(
       probe: Seq[ExprCode],

@@ -56,8 +56,9 @@ private[driver] final class ProbeCode(
   }
 
   /**
-   * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions read, and keys unless the row `isPlaced`
-   * already, and all whose values are primitive if many rows may come of one. The others are left to whoever consumes a match.
+   * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions read, and keys unless
+   * the row `isPlaced` already, and all whose values are primitive if many rows may come of one. The others are left
+   * to whoever consumes a match.
    */
   def early(probe: Seq[ExprCode], isPlaced: Boolean, manyRows: Boolean): String = {
     val ofStart = if (isPlaced) Nil else task.probeFilter ++ task.probeKeys
@@ -87,7 +88,10 @@ private[driver] final class ProbeCode(
     ifAsked(probe, key, orElse = s"$candidates.none();")
   }
 
-  /** Finds where a row of a batch is looked up, by keys of which the last `bounds` are those of the index; with the variables that hold it. */
+  /**
+   * Finds where a row of a batch is looked up, by keys of which the last `bounds` are those of the index; with the
+   * variables that hold it.
+   */
   def place(probe: Seq[ExprCode], bounds: Int): (String, ProbePlace) = {
     val place =
       ProbePlace(ctx.freshName("group"), ctx.freshName("first"), ctx.freshName("second"))

@@ -13,13 +13,14 @@ private[thetajoin] trait RowConsumer {
   def emitSingle(row: Seq[ExprCode]): String = emit(row)
 
   /**
-   * The columns that `emit` reads, if beside them it reads and writes nothing but fields: then it may stand in a method,
-   * and in several.
+   * The columns that `emit` reads, if beside them it reads and writes nothing but fields: then it may stand in a
+   * method, and in several.
    */
   def standalone: Option[AttributeSet] = None
 
   /**
-   * Text around a loop with `emit`, which can keep in local variables what `emit` changes. It declares them: once in a scope.
+   * Text around a loop with `emit`, which can keep in local variables what `emit` changes. It declares them: once in
+   * a scope.
    */
   def enterLoop: String = ""
   def leaveLoop: String = ""

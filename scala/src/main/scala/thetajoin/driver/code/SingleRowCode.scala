@@ -7,7 +7,8 @@ import org.apache.spark.unsafe.Platform
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
 /**
- * A probe row that gives one row at most, as Java text: existence joins, and pairs where a probe row has one candidate at most.
+ * A probe row that gives one row at most, as Java text: existence joins, and pairs where a probe row has one
+ * candidate at most.
  */
 private[driver] final class SingleRowCode(
     ctx: CodegenContext,

@@ -10,9 +10,9 @@ import thetajoin.driver.unmatched.{BuildTail, UnmatchedRows}
 import thetajoin.relation.ThetaRelation
 
 /**
- * The candidate runs of one probe row at a time: those of the index, then the build rows whose own key could
- * not be evaluated. One for each task, used by generated and interpreted code alike. A killed task ends here, however many candidates
- * it looks at before it gives a row.
+ * The candidate runs of one probe row at a time: those of the index, then the build rows whose own key could not be
+ * evaluated. One for each task, used by generated and interpreted code alike. A killed task ends here, however many
+ * candidates it looks at before it gives a row.
  */
 final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   import Candidates._
@@ -226,7 +226,10 @@ private[driver] object Candidates {
   private final val Long = 6
   private final val Chosen = 7
 
-  /** Groups of a batch that are none of the index: the rows that can match but are in no group; no rows; all of them; a [[BuildTail]]. */
+  /**
+   * Groups of a batch that are none of the index: the rows that can match but are in no group; no rows; all of them;
+   * a [[BuildTail]].
+   */
   final val AlwaysGroup = -1
   final val NoGroup = -2
   final val EveryGroup = -3

@@ -1,8 +1,9 @@
 package thetajoin.driver.probe
 
 /**
- * Of a probe row's matches those that it is joined with, where not all are: the first `most` in the order of their rank. One for each
- * task; generated code hands matches over. They come in that order ([[add]]) or in any ([[offer]], then [[sort]]).
+ * Of a probe row's matches those that it is joined with, where not all are: the first `most` in the order of their
+ * rank. One for each task; generated code hands matches over. They come in that order ([[add]]) or in any ([[offer]],
+ * then [[sort]]).
  */
 final class FirstRows(most: Int) {
   private var places = new Array[Int](math.min(most, FirstRows.InitialRows))

@@ -158,7 +158,10 @@ final class InterpretedJoin(
   }
 }
 
-/** Probe rows that are looked up many at a time. They come out from the last to the first, each with its candidates started. */
+/**
+ * Probe rows that are looked up many at a time. They come out from the last to the first, each with its candidates
+ * started.
+ */
 private final class StartedTogether(probe: Iterator[InternalRow], finder: MatchFinder, most: Int)
     extends Iterator[InternalRow] {
   private val rows = new Array[InternalRow](most)

@@ -18,8 +18,8 @@ import thetajoin.driver.JoinTask
 import thetajoin.rowstore.BuildRowView
 
 /**
- * Of a probe row's matches, which come in any order, those of lowest rank. No more than these are held. Of equal ranks those are
- * taken which the index has first.
+ * Of a probe row's matches, which come in any order, those of lowest rank. No more than these are held. Of equal
+ * ranks those are taken which the index has first.
  */
 private[driver] final class LowestRanks(
     task: JoinTask,

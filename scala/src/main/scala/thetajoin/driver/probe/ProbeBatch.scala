@@ -6,9 +6,10 @@ import org.apache.spark.unsafe.Platform
 import thetajoin.kit.LongOrder
 
 /**
- * Probe rows on their way to an ordered index: a batch is filled, sorted by where its rows are looked up, and read. Neighbours then
- * look at neighbouring places of the index, which is read from front to back for each batch, and not from memory at random for
- * each row. Generated code holds the columns of the rows in arrays beside, which it brings into the same order.
+ * Probe rows on their way to an ordered index: a batch is filled, sorted by where its rows are looked up, and read.
+ * Neighbours then look at neighbouring places of the index, which is read from front to back for each batch, and not
+ * from memory at random for each row. Generated code holds the columns of the rows in arrays beside, which it brings
+ * into the same order.
  *
  * @param capacity how many rows it holds
  * @param fields how many columns are kept as rows, since no array of primitives holds them
@@ -54,7 +55,10 @@ final class ProbeBatch(capacity: Int, fields: Int) {
   /** The columns of the row that comes next to [[add]] which are kept as a row. */
   def addRow(row: UnsafeRow): Unit = rows.add(size, row)
 
-  /** Ends filling: the rows are read from the last to the first. False if they stay as they were added, since few are looked up. */
+  /**
+   * Ends filling: the rows are read from the last to the first. False if they stay as they were added, since few are
+   * looked up.
+   */
   def sort(): Boolean = {
     val isWorthwhile = lookedUp >= size / FewOf
     if (isWorthwhile) {

@@ -6,7 +6,10 @@ import scala.reflect.ClassTag
 
 import org.apache.spark.SparkEnv
 
-/** Objects of any class as bytes, written as Spark writes its tasks: whatever `spark.serializer` is, and knows of their class. */
+/**
+ * Objects of any class as bytes, written as Spark writes its tasks: whatever `spark.serializer` is, and knows of
+ * their class.
+ */
 private[driver] object JavaBytes {
   def of[A: ClassTag](value: A): Array[Byte] = {
     val written = SparkEnv.get.closureSerializer.newInstance().serialize(value)

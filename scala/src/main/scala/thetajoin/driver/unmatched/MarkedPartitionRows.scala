@@ -7,8 +7,8 @@ import thetajoin.driver.source.PartitionRows
 import thetajoin.relation.ThetaRelation
 
 /**
- * [[PartitionRows]] where build rows come out by whether they match one of the probe rows. Pairs come first, if they are part of the result: each probe
- * row is looked at on its way.
+ * [[PartitionRows]] where build rows come out by whether they match one of the probe rows. Pairs come first, if they
+ * are part of the result: each probe row is looked at on its way.
  */
 final class MarkedPartitionRows(
     relation: ThetaRelation,

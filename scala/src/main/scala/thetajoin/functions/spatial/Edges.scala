@@ -7,8 +7,8 @@ import org.apache.spark.unsafe.Platform
 import org.locationtech.jts.algorithm.CGAlgorithmsDD
 
 /**
- * The edges of lines or polygons in flat arrays. Edges that follow each other are near each other: of every 16 of them, and of every 16 such
- * blocks, the bounding box is known, so that few edges are looked at.
+ * The edges of lines or polygons in flat arrays. Edges that follow each other are near each other: of every 16 of
+ * them, and of every 16 such blocks, the bounding box is known, so that few edges are looked at.
  *
  * @param bytes positions as two numbers each, in the byte order of this machine; a ring ends with its first position
  * @param blocks where the first position of each block is and its last, which may be the first of the next
@@ -28,8 +28,8 @@ private[spatial] final class Edges private (
   private val count = blocks.length / 2
 
   /**
-   * Where a point lies against polygons: [[Inside]], [[OnEdge]] or [[Outside]]. It is inside if a ray to the right of it crosses an odd number of edges: JTS's
-   * `RayCrossingCounter` over all edges gives the same.
+   * Where a point lies against polygons: [[Inside]], [[OnEdge]] or [[Outside]]. It is inside if a ray to the right of
+   * it crosses an odd number of edges: JTS's `RayCrossingCounter` over all edges gives the same.
    */
   def locate(x: Double, y: Double): Int = {
     var crossed = 0
@@ -168,7 +168,8 @@ private[spatial] object Edges {
     if (crossed < 0) OnEdge else if ((crossed & 1) == 1) Inside else Outside
 
   /**
-   * Where a point lies against a polygon, by its bytes as they are; -1 if they are none of one closed ring, of few edges, in the usual form.
+   * Where a point lies against a polygon, by its bytes as they are; -1 if they are none of one closed ring, of few
+   * edges, in the usual form.
    */
   def locate(polygon: Array[Byte], x: Double, y: Double): Int = {
     val last = polygon.length - PositionSize

@@ -40,8 +40,8 @@ sealed abstract class BoxEnd(val name: String) extends Serializable {
   protected def ofAll: Double
 
   /**
-   * The number of a geometry: NaN if it is empty. Where the geometry can't be read, the box is infinite, so that it meets all others, or else
-   * empty.
+   * The number of a geometry: NaN if it is empty. Where the geometry can't be read, the box is infinite, so that it
+   * meets all others, or else empty.
    */
   final def of(bytes: Array[Byte], isInfiniteIfUnreadable: Boolean): Double =
     if (isPlainPoint(bytes)) ofPoint(number(bytes, 5), number(bytes, 13), isInfiniteIfUnreadable)

@@ -50,7 +50,10 @@ sealed abstract class Relation(
     else 0
   }
 
-  /** Of lines and areas whose boxes meet. Where no edges do, each path of one is inside of the other as a whole, or outside. */
+  /**
+   * Of lines and areas whose boxes meet. Where no edges do, each path of one is inside of the other as a whole, or
+   * outside.
+   */
   protected def ofEdges(left: Shape, right: Shape): Boolean = byJts(left, right)
 
   protected final def byJts(left: Shape, right: Shape): Boolean =

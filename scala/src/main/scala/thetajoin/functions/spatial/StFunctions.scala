@@ -20,7 +20,10 @@ import thetajoin.condition.{
   Span
 }
 
-/** A function of two geometries in well-known binary. It is null if one of them is, and in its `try_` form where one can't be read. */
+/**
+ * A function of two geometries in well-known binary. It is null if one of them is, and in its `try_` form where one
+ * can't be read.
+ */
 sealed abstract class OfGeometries extends BinaryExpression {
 
   /** Its name without `try_`. */
@@ -159,7 +162,10 @@ final case class StDistance(left: Expression, right: Expression, isTry: Boolean)
     copy(left = left, right = right)
 }
 
-/** An end of the bounding box of a geometry in well-known binary. Never shown to a user: only used as an index key. It can't fail. */
+/**
+ * An end of the bounding box of a geometry in well-known binary. Never shown to a user: only used as an index key. It
+ * can't fail.
+ */
 final case class StBoxEnd(child: Expression, end: BoxEnd, isTry: Boolean)
     extends UnaryExpression
     with NeverFails {

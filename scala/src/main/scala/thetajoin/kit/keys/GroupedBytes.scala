@@ -9,8 +9,8 @@ import thetajoin.kit.{IntsBuilder, KeyTypes}
 import thetajoin.rowstore.RowPages
 
 /**
- * Groups rows by keys that don't fit 64 bits: two are equal if their bytes are. Groups stand in order of arrival. Key rows are
- * `UnsafeRow`s.
+ * Groups rows by keys that don't fit 64 bits: two are equal if their bytes are. Groups stand in order of arrival. Key
+ * rows are `UnsafeRow`s.
  *
  * @param types of the columns of a key row
  * @param distinct whether the first row of each group is kept, and no other

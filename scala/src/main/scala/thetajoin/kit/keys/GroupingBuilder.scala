@@ -37,8 +37,8 @@ object GroupingBuilder {
 }
 
 /**
- * The numbers of rows, group after group, and where in them each group starts. `starts` has the end of the last group too;
- * it is null if each group is one row.
+ * The numbers of rows, group after group, and where in them each group starts. `starts` has the end of the last group
+ * too; it is null if each group is one row.
  */
 final case class Grouping(starts: Array[Int], order: Array[Int]) {
 

@@ -6,7 +6,9 @@ import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.kit.{KeyTypes, LongOrder, LongsBuilder}
 
-/** What an index finds the group of a probe row by. Groups are numbered from 0, as [[GroupingBuilder]] has made them. */
+/**
+ * What an index finds the group of a probe row by. Groups are numbered from 0, as [[GroupingBuilder]] has made them.
+ */
 sealed abstract class Groups extends Serializable {
   def bytes: Long
 }
@@ -58,8 +60,8 @@ object Groups {
 }
 
 /**
- * Collects key rows that have keys which must be equal, of these types, and then `values` numbers of 64 bits: the rows are grouped by
- * the keys, and the numbers are kept in columns.
+ * Collects key rows that have keys which must be equal, of these types, and then `values` numbers of 64 bits: the
+ * rows are grouped by the keys, and the numbers are kept in columns.
  */
 final class KeyedNumbers(types: Seq[DataType], values: Int) {
   private val grouping = GroupingBuilder.of(types)
@@ -96,7 +98,10 @@ final class KeyedNumbers(types: Seq[DataType], values: Int) {
   /** After [[grouped]]. */
   def groups: Groups = grouping.groups
 
-  /** The rows of each group in the order in which they stand in `sorted`; without keys there is one group, be it empty. Called once, in place of [[grouped]]. */
+  /**
+   * The rows of each group in the order in which they stand in `sorted`; without keys there is one group, be it
+   * empty. Called once, in place of [[grouped]].
+   */
   def grouped(sorted: Array[Int]): Grouping =
     if (types.isEmpty) Grouping(Array(0, sorted.length), sorted) else grouped().sortedBy(sorted)
 

@@ -2,7 +2,10 @@ package thetajoin.kit.keys
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** Finds keys by their bytes: `size` bytes that lie at `offset` of `base`, as for `Platform`. Keys are numbered from 0. */
+/**
+ * Finds keys by their bytes: `size` bytes that lie at `offset` of `base`, as for `Platform`. Keys are numbered from
+ * 0.
+ */
 abstract class KeyTable private[keys] extends Serializable {
   def bytes: Long
 
@@ -58,8 +61,8 @@ private object BytesNumbering {
 }
 
 /**
- * Turns away most keys that are not in a table by one bit, out of so few that they stay in the cache for longer than the
- * table does. Keys are known by their hashes.
+ * Turns away most keys that are not in a table by one bit, out of so few that they stay in the cache for longer than
+ * the table does. Keys are known by their hashes.
  */
 final class KeyFilter private (words: Array[Long]) extends Serializable {
   private val shift = LongHash.shift(words.length * java.lang.Long.SIZE)

@@ -1,8 +1,8 @@
 package thetajoin.kit.keys
 
 /**
- * Numbers 64-bit keys from 0 in order of arrival. It is a table with open addressing, where zero marks a free slot and has its number
- * beside.
+ * Numbers 64-bit keys from 0 in order of arrival. It is a table with open addressing, where zero marks a free slot
+ * and has its number beside.
  */
 final class LongNumbering {
   private var slots = new Array[Long](1 << 10)

@@ -14,8 +14,8 @@ import thetajoin.contract.{
 }
 
 /**
- * Distinct keys of 64 bits. It is an index by itself where only the existence of a key is asked; where more is, keys are numbered
- * from 0 in ascending order.
+ * Distinct keys of 64 bits. It is an index by itself where only the existence of a key is asked; where more is, keys
+ * are numbered from 0 in ascending order.
  */
 sealed abstract class LongTable extends JoinIndex with LongMembership with KeyBounds {
 

@@ -5,8 +5,8 @@ import java.nio.ByteOrder
 import org.apache.spark.unsafe.Platform
 
 /**
- * Keys of up to 15 bytes, each in the two words of its slot: its bytes, and above them its size plus 1. A slot whose second
- * word is 0 is free.
+ * Keys of up to 15 bytes, each in the two words of its slot: its bytes, and above them its size plus 1. A slot whose
+ * second word is 0 is free.
  *
  * {{{
  *   words   'key-0012' '3' 10 | 0 0 | 'key' 4 | ...

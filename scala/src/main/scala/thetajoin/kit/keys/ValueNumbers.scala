@@ -1,9 +1,9 @@
 package thetajoin.kit.keys
 
 /**
- * Values that are numbered from 0, so that an index can hold an `Int` in place of each. They are numbers of 64 bits, or they
- * are equal if their bytes are: all values of one numbering are of one kind. [[ValueNumbering]] gives the numbers, and
- * [[ValueNumbers]] finds them again.
+ * Values that are numbered from 0, so that an index can hold an `Int` in place of each. They are numbers of 64 bits,
+ * or they are equal if their bytes are: all values of one numbering are of one kind. [[ValueNumbering]] gives the
+ * numbers, and [[ValueNumbers]] finds them again.
  */
 sealed abstract class NumberedValues {
 
@@ -13,12 +13,16 @@ sealed abstract class NumberedValues {
   /** The number of a value of 64 bits; negative if it has none. */
   def numberOf(value: Long): Int
 
-  /** The number of a value of which `size` bytes lie at `offset` of `base`, as for `Platform`; negative if it has none. */
+  /**
+   * The number of a value of which `size` bytes lie at `offset` of `base`, as for `Platform`; negative if it has
+   * none.
+   */
   def numberOf(base: AnyRef, offset: Long, size: Int): Int
 }
 
 /**
- * Gives each value that comes the next number if it is new. The look-up that is made of them at the end may have other numbers.
+ * Gives each value that comes the next number if it is new. The look-up that is made of them at the end may have
+ * other numbers.
  *
  * {{{
  *   values, 64 bits each     70 20 70 40
