@@ -24,8 +24,9 @@ import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.{FlatColumn, PagedColumn, RowPages, RowStore, StoredColumn}
 
 /**
- * The classes of what joins broadcast, shuffle and collect, for sessions that set `spark.kryo.registrationRequired`:
- * `spark.kryo.registrator=thetajoin.ThetaJoinKryoRegistrator`. It has those of the built-in accelerators.
+ * The classes that joins broadcast, shuffle and collect, for sessions that set `spark.kryo.registrationRequired`:
+ * `spark.kryo.registrator=thetajoin.ThetaJoinKryoRegistrator`. The classes of the built-in accelerators are among
+ * them.
  */
 final class ThetaJoinKryoRegistrator extends KryoRegistrator {
 
@@ -33,7 +34,7 @@ final class ThetaJoinKryoRegistrator extends KryoRegistrator {
   override def registerClasses(kryo: Kryo): Unit =
     (shared ++ Registry.builtIn.flatMap(_.wireClasses)).foreach(kryo.register(_))
 
-  /** What is no accelerator's own. */
+  /** Classes that are no accelerator's own. */
   private def shared: Seq[Class[_]] = Seq(
     classOf[ThetaRelation],
     classOf[RowStore],

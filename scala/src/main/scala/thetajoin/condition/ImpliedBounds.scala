@@ -16,9 +16,9 @@ import org.apache.spark.sql.types._
  *   st_distance(a.shape, b.shape) <= 5                                    the same of the ends of their bounding boxes
  * }}}
  *
- * Such arithmetic rounds, so that the bounds are moved outward ([[OutwardSum]]), and the original decides on all
- * candidates. Whole numbers are taken too, if their arithmetic raises an error where it overflows: where it wraps
- * around, what is far may be near.
+ * Such arithmetic rounds. So the bounds are moved outward ([[OutwardSum]]), and the original decides on all
+ * candidates. Whole numbers are served too, if their arithmetic raises an error when it overflows. If it wraps
+ * around, values that are far apart may count as near.
  */
 private[condition] object ImpliedBounds {
 
@@ -35,8 +35,8 @@ private[condition] object ImpliedBounds {
   /**
    * A term of a sum that is zero at most.
    *
-   * @param isReach whether it is of what may be the greater part: where that is NaN, all that is compared with it
-   *   passes
+   * @param isReach whether it belongs to the side that may be the greater one: if that side is NaN, all that is
+   *   compared with it passes
    */
   private final case class Term(value: Expression, weight: Double, isReach: Boolean = false)
 

@@ -15,8 +15,8 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans.JoinType
 
 /**
- * What a join asks, with its condition taken apart. `conjuncts` keeps the order of the plan, since a conjunct
- * may guard a later one against an error.
+ * The condition of a join, split into conjuncts. `conjuncts` keeps the order of the plan, since a conjunct may guard
+ * a later one against an error.
  */
 final case class JoinShape(
     left: Seq[Attribute],
@@ -68,8 +68,8 @@ final case class Comparison(
 }
 
 /**
- * Where it holds, so do these comparisons, none of which is exact: `abs(a.x - b.x) <= d` is two of them, and a
- * distance in two dimensions is four.
+ * If it holds, so do these comparisons. None of them is exact. `abs(a.x - b.x) <= d` implies two of them, and a
+ * distance in two dimensions four.
  */
 final case class Implied(source: Expression, comparisons: Seq[Comparison]) extends Conjunct
 

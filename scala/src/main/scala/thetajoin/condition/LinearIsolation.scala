@@ -4,17 +4,17 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 /**
- * Rewrites a comparison of sums whose terms come from both sides into one key a side:
- * `a.x - b.y > 3` becomes `a.x - 3 > b.y`, with keys `a.x - 3` and `b.y`.
+ * Rewrites a comparison of sums whose terms come from both sides into one key a side: `a.x - b.y > 3` becomes `a.x -
+ * 3 > b.y`, with keys `a.x - 3` and `b.y`.
  *
- * Moving a term is exact in whole numbers but not in machine arithmetic, where the original may wrap around
- * (ANSI off) or raise an error (ANSI on). Both can only happen to a pair if some term is large, so the keys
- * are [[BoundedSum]]s: they fail for a term beyond a limit that leaves room for every partial sum. A row whose
- * key fails is a candidate for every row of the other side, and the original conjunct decides on all
- * candidates. Nulls agree: a sum is null if a term is, and so is the original comparison.
+ * Moving a term is exact in whole numbers but not in machine arithmetic, where the original may wrap around (ANSI
+ * off) or raise an error (ANSI on). Both can only happen to a pair if some term is large, so the keys are
+ * [[BoundedSum]]s. They fail for a term beyond a limit that leaves room for every partial sum. A row whose key fails
+ * is a candidate for every row of the other side, and the original conjunct decides on all candidates. Nulls agree: a
+ * sum is null if a term is, and so is the original comparison.
  *
- * Sums of whole numbers, differences of dates and of timestamps are taken; sums of floating-point numbers and
- * decimals round, and are not.
+ * Sums of whole numbers and differences of dates and of timestamps are rewritten. Sums of floating-point numbers and
+ * decimals round, and are left.
  */
 private[condition] object LinearIsolation {
 

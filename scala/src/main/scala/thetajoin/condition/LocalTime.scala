@@ -50,8 +50,8 @@ final case class LocalTime(zone: String) {
   }
 
   /**
-   * Instants whose local time is farther away than this from that of an instant are in the order of their local times
-   * with it.
+   * How far another instant's local time must be from this one's to be sure of the order: farther away, two instants
+   * are in the order of their local times.
    */
   def doubt(instant: Long): Long = {
     val local = of(instant)

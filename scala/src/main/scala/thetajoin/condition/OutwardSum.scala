@@ -91,7 +91,7 @@ object Precision {
   /** The same of 32 bits. */
   private val OfFloats = Precision(math.pow(2, -17), tiny = 1e-12, huge = 1e9)
 
-  /** That of arithmetic with these operations. */
+  /** The precision of arithmetic with these operations. */
   def of(e: Expression): Precision =
     if (e.exists(_.dataType == FloatType)) OfFloats else OfDoubles
 }

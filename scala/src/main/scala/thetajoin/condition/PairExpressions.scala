@@ -3,8 +3,8 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.expressions.Expression
 
 /**
- * An expression that says what follows from it where it holds: comparisons of values, each of which reads one of its
- * children alone. None is null where the expression is true, and none can fail but where a child does.
+ * An expression that says what follows if it is true: comparisons of values, each of which reads one of its children
+ * alone. None is null if the expression is true, and none can fail unless a child does.
  */
 trait ImpliesComparisons extends Expression {
   def implied: Seq[(Expression, Operator, Expression)]
@@ -13,7 +13,7 @@ trait ImpliesComparisons extends Expression {
 /** The distance of two children in the plane, or in space, but for what arithmetic rounds. */
 trait Distance extends Expression {
 
-  /** The boxes around both in each dimension: that of the left child, then that of the right one. */
+  /** The boxes around both in each dimension: the left child's first, then the right child's. */
   def spans: Seq[(Span, Span)]
 
   /** Of each child a number that no coordinate is above, whatever its sign. */

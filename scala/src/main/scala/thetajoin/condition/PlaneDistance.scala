@@ -14,7 +14,7 @@ import org.apache.spark.sql.types._
  *   the same sum without its root                                                          squared
  * }}}
  *
- * @param spans by dimension, of both sides: that of the left one first
+ * @param spans by dimension, of both sides: the left one's first
  */
 final case class PlaneDistance(spans: Seq[(Span, Span)], isSquared: Boolean)
 

@@ -10,8 +10,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Which expressions can't raise an error, whatever the row. A key or a one-sided conjunct is evaluated for rows
- * that a nested loop might never reach, so that only these may be evaluated without a net. A list of what is
+ * Which expressions can't raise an error, whatever the row. A key or a one-sided conjunct is evaluated for rows that
+ * a nested loop might never reach, so only these may be evaluated without a net. It is a list of expressions that are
  * known to be safe: everything else counts as failing.
  */
 object Safety {

@@ -32,7 +32,7 @@ trait Accelerator {
   /** Reasons that only this accelerator gives. */
   def reasons: Seq[ReasonCode] = Nil
 
-  /** Classes of its indexes and of what their fields hold, for a Kryo that requires registration. */
+  /** The classes of its indexes and of their fields' values, for a Kryo that requires registration. */
   def wireClasses: Seq[Class[_]] = Nil
 
   /**
@@ -48,11 +48,11 @@ trait Accelerator {
 /**
  * A join that an accelerator is asked about.
  *
- * @param shape the condition, taken apart
+ * @param shape the condition, split into conjuncts
  * @param buildSide the side that would be indexed
  * @param need what the result needs of a probe row's matches
  * @param ask how other accelerators would serve a part of the condition
- * @param isPart whether the shape has a part of the condition only: what else there is may keep it from an error
+ * @param isPart whether the shape has a part of the condition only: the rest may keep it from an error
  */
 final case class JoinRequest(
     shape: JoinShape,
@@ -114,10 +114,10 @@ trait Ask {
 }
 
 /**
- * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer, and a rank that is none of
- *   them
- * @param exact those of `served` that need not be checked again for a candidate. Only a conjunct whose keys can't
- *   fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
+ * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer, and a rank, which is none
+ *   of them
+ * @param exact the conjuncts of `served` that need not be checked again for a candidate. Only a conjunct whose keys
+ *   can't fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
  * @param buildKeys one-sided expressions over the build side, evaluated once a row
  * @param probeKeys one-sided expressions over the probe side that the index understands
  * @param spec how to build the index: constants only, so that equal joins get equal specs
@@ -135,7 +135,7 @@ final case class Offer(
     isRanked: Boolean = false
 ) {
 
-  /** Of these conjuncts, those that are tested on candidates. */
+  /** The conjuncts among these that are tested on candidates. */
   def checked(paired: Seq[Conjunct]): Seq[Conjunct] =
     paired.filterNot(conjunct => exact.contains(conjunct.source))
 }
@@ -156,7 +156,7 @@ final case class Cost(
     perPair: Double = 0.0
 ) {
 
-  /** Of two indexes over the same rows, both of which are asked; no more candidates than there are rows. */
+  /** The cost of two indexes over the same rows if both are asked. There are no more candidates than rows. */
   def +(other: Cost): Cost = Cost(
     math.min(share + other.share, 1.0),
     perProbe + other.perProbe,

@@ -28,7 +28,7 @@ trait IndexSpec extends Serializable {
   def rowsTogether: Int = 0
 
   /**
-   * Whether rows of which a key is null have candidates too: builder and prober are given them. Else they match
+   * Whether rows with a null key have candidates too: builder and prober are given them. Otherwise they match
    * nothing.
    */
   def takesNulls: Boolean = false
@@ -63,7 +63,7 @@ object KeyErrors {
 /** The keys that a task has seen, so that it leaves out rows which the index would not keep. It may forget keys. */
 abstract class SeenKeys {
 
-  /** Whether the index may need the row of this key beside those seen before. */
+  /** Whether the index may need the row of this key as well as the rows seen before. */
   def isNew(key: UnsafeRow): Boolean
 
   /** For a single key of 64 bits. */

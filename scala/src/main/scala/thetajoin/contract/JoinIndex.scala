@@ -1,6 +1,6 @@
 package thetajoin.contract
 
-/** Immutable, and shared by all tasks of a JVM. Positions are those of [[OrderedIndex.order]]. */
+/** Immutable, and shared by all tasks of a JVM. Positions are positions of [[OrderedIndex.order]]. */
 abstract class JoinIndex extends Serializable {
   def bytes: Long
 

@@ -102,8 +102,8 @@ trait SingleRunProber extends Prober {
 }
 
 /**
- * A prober whose candidates come in no order, for joins that need the matches of lowest rank: it leaves out those
- * that the join has no need of any more.
+ * A prober whose candidates come in no order, for joins that need the matches of lowest rank. It leaves out
+ * candidates that the join no longer needs.
  */
 trait NarrowingProber { this: Prober =>
 

@@ -46,7 +46,7 @@ final case class JoinTask(
   /** Whether a probe row may have candidates if one of its keys is null. */
   val takesNullKeys: Boolean = join.spec.takesNulls && !isOfKeys
 
-  /** The task for a relation of which it is known what its index answers. */
+  /** The task for a relation, once it is known what its index answers. */
   def on(relation: ThetaRelation): JoinTask =
     if (join.byKeys.isDefined && relation.isOfKeys) copy(isOfKeys = true) else this
 
@@ -56,10 +56,10 @@ final case class JoinTask(
    */
   val holdsErrors: Boolean = role.isExistence && !residual.forall(Safety.cannotFail)
 
-  /** What is evaluated of probe rows and candidates. */
+  /** The expressions that are evaluated on probe rows and candidates. */
   def evaluated: Seq[Expression] = probeFilter.toSeq ++ probeKeys ++ ofCandidates
 
-  /** What is evaluated of a candidate together with the probe row. */
+  /** The expressions that are evaluated on a candidate together with the probe row. */
   def ofCandidates: Seq[Expression] = residual ++ rank.map(_.child)
 
   /** Whether there is generated code for it. */

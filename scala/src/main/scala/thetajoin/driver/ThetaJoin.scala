@@ -10,19 +10,19 @@ import thetajoin.contract.IndexSpec
 import thetajoin.relation.ThetaBroadcastMode
 
 /**
- * What was decided for a join: all that is the same wherever its rows meet. It is an expression, as an aggregate
- * function is, so that Spark's canonical forms, transforms and references reach the expressions inside.
+ * The decision for a join: all that is the same wherever its rows meet. It is an expression, as an aggregate function
+ * is, so that Spark's canonical forms, transforms and references reach the expressions inside.
  *
  * @param accelerator its id
- * @param buildKeys what the index takes of a build row
- * @param probeKeys what it is asked for a probe row
+ * @param buildKeys the values of a build row that the index is made of
+ * @param probeKeys the values of a probe row that are looked up in it
  * @param buildFilter a condition on build rows alone: a row that fails it has no match
  * @param probeFilter the same on probe rows
  * @param served the conjuncts that the index answers, exactly or roughly
  * @param residual the conjuncts that are tested on candidates, in plan order
  * @param k how many matches of a probe row are joined at most
- * @param rank the order of the matches of which `k` are joined, if the index does not give them in that order. Where
- *   it is null the pair is no match
+ * @param rank the order of the matches whose first `k` are joined, if the index does not give them in that order. A
+ *   pair with the rank null is no match
  * @param byKeys set if the index may turn out to be of the equality keys alone
  */
 final case class ThetaJoin(

@@ -20,16 +20,16 @@ import thetajoin.driver.{JoinMetrics, ThetaJoin}
 import thetajoin.logical.StableColumns
 
 /**
- * A block join: the build side is cut into blocks that a task can hold, and each block meets all probe rows, or those
- * of its partition if there are equal keys. It is for two large sides that no keys bring together, or of which one
- * key has more rows than a task can hold. If a side is preserved it is the build side: whether a row has a match is
- * then known in the task that has its block.
+ * A block join: the build side is cut into blocks that a task can hold, and each block meets all probe rows, or with
+ * equality keys the probe rows of its partition. It is for two large sides without equality keys, or with more rows
+ * of one key than a task can hold. If a side is preserved it is the build side: the task that has a row's block then
+ * knows whether the row has a match.
  *
- * Both sides are in a shuffle, one of Spark's or one of this node. Blocks are made of what was written, before any
- * task of the join starts. Which one a row is in depends on its values alone, or on the task that wrote it, so that
- * tasks may be run again.
+ * Both sides are in a shuffle, one of Spark's or one of this node. Blocks are made of the written partitions, before
+ * any task of the join starts. The block of a row depends on its values alone, or on the task that wrote it, so tasks
+ * may be run again.
  *
- * @param leftKeys equal keys by which both sides are partitioned, if there are some
+ * @param leftKeys equality keys by which both sides are partitioned, if there are some
  * @param condition the whole condition as Spark wrote it
  * @param blockBytes the most bytes of build rows that a task is given
  */
@@ -127,7 +127,7 @@ final case class BlockThetaJoinExec(
       ofBuild: Written
   ): Array[(ShufflePartitionSpec, ShufflePartitionSpec)] = {
     val cores = sparkContext.defaultParallelism
-    // Probe rows of a block may go to several tasks if no build row has to be seen beside all of them.
+    // Probe rows of a block may go to several tasks if no build row has to be compared with all of them.
     val mayCut = !join.role.needsMatchedBuildRows
     val (most, mostProbed) =
       (ofBuild.compressed(blockBytes), ofProbe.compressed(blockBytes) * ProbeBlocks)
@@ -207,7 +207,7 @@ private object BlockThetaJoinExec {
     def blocks(most: Long, least: Int): Array[ShufflePartitionSpec] =
       BlockThetaJoinExec.blocks(sizes, most, least)(partsOf)
 
-    /** For each partition how much of what a task may read it is: [[Weight]] if it is all of that. */
+    /** For each partition its share of the bytes that a task may read: [[Weight]] is all of them. */
     def weights(most: Long): Array[Long] =
       sizes.map(bytes => (bytes.toDouble / most * Weight).toLong)
 

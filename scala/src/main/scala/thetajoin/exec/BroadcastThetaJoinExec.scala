@@ -92,7 +92,7 @@ final class BroadcastThetaJoinExec(
 
   private def mayMoveRows: Boolean = spread != Spread.Never
 
-  /** Spread rows are nowhere in particular; nor are build rows that are appended. */
+  /** Repartitioned rows are nowhere in particular; nor are build rows that are appended. */
   override def outputPartitioning: Partitioning =
     if (mayMoveRows || role.needsMatchedBuildRows) UnknownPartitioning(0)
     else probe.outputPartitioning
@@ -168,7 +168,7 @@ final class BroadcastThetaJoinExec(
 
   private[exec] def relation(): Broadcast[ThetaRelation] = build.executeBroadcast[ThetaRelation]()
 
-  /** The partitions that the join runs on: probe rows, then those that emit build rows by themselves. */
+  /** The partitions that the join runs on: probe rows, then the partitions that emit build rows by themselves. */
   private def joinInput(broadcast: Broadcast[ThetaRelation]): RDD[InternalRow] = {
     val marking = marksBelow(probe)
     marking.foreach(_.mark(broadcast))
@@ -215,11 +215,14 @@ final class BroadcastThetaJoinExec(
   override def supportCodegen: Boolean =
     task.hasCode && (ownsLoop || !role.needsMatchedBuildRows)
 
-  /** A loop that stops after each row gives one at a time. Others give those of a probe row, or of a batch, at once. */
+  /**
+   * A loop that stops after each row gives one at a time. Other loops give all rows of a probe row, or of a batch, at
+   * once.
+   */
   override def needCopyResult: Boolean = !ownsLoop && !stops
 
   /**
-   * Whether the probe side's loop can stop after each row: it does so after each of its own, of which a batch takes
+   * Whether the probe side's loop can stop after each row: it stops after each of its own rows, and a batch reads
    * many.
    */
   private def stops: Boolean = !sortsProbe && !probe.asInstanceOf[CodegenSupport].needCopyResult

@@ -20,8 +20,8 @@ import thetajoin.driver.ThetaJoin
 private[exec] object EarlyEnd {
 
   /**
-   * By what is known of nodes and expressions: all else is taken to tell. What is shuffled or built is read as a
-   * whole in any case.
+   * By what is known of nodes and expressions: others are assumed to tell. A plan below a shuffle or a build side is
+   * read as a whole in any case.
    */
   def isHidden(plan: SparkPlan): Boolean = plan match {
     case _: Exchange | _: QueryStageExec | _: AQEShuffleReadExec => true

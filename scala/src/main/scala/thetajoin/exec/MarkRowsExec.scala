@@ -29,7 +29,7 @@ final case class MarkRowsExec(child: SparkPlan, task: JoinTask)(@transient build
     extends UnaryExecNode
     with CodegenSupport {
 
-  /** Of the rows taken. What is given are [[MarkedRows]], for the join above only. */
+  /** The output is [[MarkedRows]], for the join above only. */
   override def output: Seq[Attribute] = child.output
 
   override def nodeName: String = "MarkRows"

@@ -15,9 +15,9 @@ import org.apache.spark.sql.execution.thetabridge.OrderSensitiveRows
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /**
- * Gives each row a number that no other has: that of its partition, then its place there. Rows that come from a
- * shuffle may be read in another order by a task that runs again, so that Spark has to run all again that have read
- * the former ones.
+ * Gives each row a number that no other has: the number of its partition, then its place there. Rows that come from a
+ * shuffle may be read in another order by a task that runs again. Spark then has to run all tasks again that have
+ * read the former numbers.
  */
 final case class NumberedRowsExec(child: SparkPlan, number: Attribute) extends UnaryExecNode {
   override def nodeName: String = "NumberedRows"

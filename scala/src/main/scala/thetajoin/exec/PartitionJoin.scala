@@ -11,7 +11,7 @@ import thetajoin.driver.source.{PartitionRows, PartitionSource, TaskSource}
 import thetajoin.driver.unmatched.{MarkedPartitionRows, MatchMarker}
 import thetajoin.relation.ThetaRelation
 
-/** A join each partition of which has an index of its own, over all build rows that its probe rows may match. */
+/** A join whose partitions have an index each, over all build rows that the partition's probe rows may match. */
 trait PartitionJoin extends ThetaJoinExec {
   final override def buildSide: BuildSide = join.buildSide
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /**
  * Ends the generated stage below a join, so that the join owns its loop over probe rows: it can then stop after any
- * row of its output, spread its input over partitions, and append build rows.
+ * row of its output, repartition its input, and append build rows.
  */
 final case class ProbeRowsExec(child: SparkPlan) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output

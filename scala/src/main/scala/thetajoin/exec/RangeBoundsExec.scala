@@ -78,7 +78,7 @@ object RangeBoundsExec {
 
   private val Bounds = "bounds"
 
-  /** So many sampled rows put the rows of a range within some twenty percent of what is meant. */
+  /** So many sampled rows put the rows of a range within some twenty percent of the intended number. */
   private val RowsPerRange = 60
   private val LeastRows = 100
 

@@ -17,9 +17,9 @@ private[exec] object RowShuffle {
   type Written = ShuffledRDD[Int, UnsafeRow, UnsafeRow]
 
   /**
-   * Spreads rows over partitions. The work of a join is pairs, not rows: a file of 30,000 rows is one
-   * partition, yet meeting 30,000 others is work for every core. Rows go where the hash of their bytes says, which a
-   * retried task repeats whatever the order in which it reads its own input.
+   * Moves rows to other partitions. The work of a join is pairs, not rows: a file of 30,000 rows is one partition,
+   * yet meeting 30,000 others is work for every core. Rows go where the hash of their bytes says. A retried task
+   * repeats that, whatever the order in which it reads its own input.
    */
   def spread(rows: RDD[InternalRow], types: Seq[DataType], partitions: Int): RDD[InternalRow] =
     rowsOf(write(rows, types, partitions)(() => row => row.hashCode))

@@ -20,11 +20,11 @@ import thetajoin.condition.ConditionAnalysis
 import thetajoin.driver.ThetaJoin
 
 /**
- * A join of two sides that are partitioned by equal keys: each partition has an index of its own, in which the rows
- * of a key are ordered by what else the condition compares. How the sides are brought there, and how large partitions
- * are split, is Spark's: see [[ArrangedJoin]].
+ * A join of two sides that are partitioned by equality keys. Each partition has an index of its own: the rows of a
+ * key are ordered by the other values that the condition compares. Spark decides how the sides are brought there, and
+ * how large partitions are split: see [[ArrangedJoin]].
  *
- * @param condition what the condition has beside the keys
+ * @param condition the condition without the keys
  * @param isSkewJoin whether adaptive execution has split a partition
  */
 final case class ShuffledThetaJoinExec(
@@ -57,9 +57,9 @@ final case class ShuffledThetaJoinExec(
 
 /**
  * Joins that Spark arranges as hash joins of its own, with ours as a tag. Its rules know that class: they add
- * shuffles or find that buckets do, merge small partitions and split those of frequent keys, and some make the node
- * anew, so that a subclass would be lost. [[TakeArrangedJoins]] then puts a [[ShuffledThetaJoinExec]] in its place.
- * Were the tag lost, Spark's join would run.
+ * shuffles or find that buckets do, merge small partitions and split partitions of frequent keys. Some make the node
+ * anew, so a subclass would be lost. [[TakeArrangedJoins]] then puts a [[ShuffledThetaJoinExec]] in its place. Were
+ * the tag lost, Spark's join would run.
  */
 private[exec] object ArrangedJoin {
   private val Tag = TreeNodeTag[ThetaJoin]("thetajoin.arranged")

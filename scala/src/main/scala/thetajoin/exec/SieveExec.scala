@@ -22,8 +22,8 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import thetajoin.contract.{IndexSpec, SeenKeys}
 
 /**
- * Drops rows that an index has no need of beside those that the task has seen, and those with a null key, before they
- * are collected or shuffled.
+ * Drops rows that an index does not need in addition to the rows that the task has seen, and rows with a null key,
+ * before they are collected or shuffled.
  *
  * @param keys by the names of the child's columns, or bound to its output
  */

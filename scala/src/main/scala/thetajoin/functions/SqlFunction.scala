@@ -11,7 +11,7 @@ object SqlFunction {
 
   type Description = (FunctionIdentifier, ExpressionInfo, FunctionBuilder)
 
-  /** Those that Spark itself lacks. */
+  /** The functions that Spark itself lacks. */
   def lacking(all: Seq[Description]): Seq[Description] =
     all.filterNot { case (name, _, _) => FunctionRegistry.builtin.functionExists(name) }
 

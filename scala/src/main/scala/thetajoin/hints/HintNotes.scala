@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.trees.{TreeNode, TreeNodeTag}
 private[thetajoin] object HintNotes {
   private val tag = TreeNodeTag[Seq[String]]("thetajoin.hintNotes")
 
-  /** The plan may be that of a DataFrame, whose nodes and expressions other queries share. */
+  /** The plan may belong to a DataFrame, and other queries share its nodes and expressions. */
   def on(plan: LogicalPlan, notes: Seq[String]): LogicalPlan =
     if (notes.isEmpty) plan
     else {

@@ -18,7 +18,7 @@ import thetajoin.accelerator.Registry
  *
  * @param name as the query says it
  * @param accelerator the only one to be asked, if the hint names one
- * @param forces whether the join is taken that would be left to Spark for its size or its keys
+ * @param forces whether a join is accelerated that would be left to Spark for its size or its keys
  */
 final class ThetaHint(
     val name: String,
@@ -35,7 +35,7 @@ final class ThetaHint(
       Some("the bin size of RANGE_JOIN is not used: the index has no bins")
     else None
 
-  /** A strategy that another hint asks for stays beside this one; of two like this the outer counts. */
+  /** A strategy that another hint asks for stays next to this one; of two like this the outer counts. */
   override def merge(other: HintInfo, errors: HintErrorHandler): HintInfo =
     copy(strategy.orElse(other.strategy))
 
@@ -58,12 +58,12 @@ object ThetaHint {
   val Use = "THETA_JOIN"
   val Never = "NO_THETA_JOIN"
 
-  /** Of another engine: a second parameter is the width of its bins, of which there are none here. */
+  /** A hint of another engine: its second parameter is the width of its bins. There are none here. */
   val Range = "RANGE_JOIN"
 
   val all: Set[String] = Set(Use, Never, Range)
 
-  /** Whether a hint on a side asks for the join to be taken whatever its size and keys. */
+  /** Whether a hint on a side asks for the join to be accelerated whatever its size and keys. */
   def isForced(join: Join): Boolean = of(join).exists(_.forces)
 
   /** The hints on the sides of a join. */
@@ -103,7 +103,7 @@ object ResolveThetaHints extends Rule[LogicalPlan] with SQLConfHelper {
     else onBlock(block, info)
   }
 
-  /** Notes of what a hint says in vain. */
+  /** Notes on hints, or parts of them, that have no effect. */
   private def unused(
       name: String,
       parameters: Seq[Any],

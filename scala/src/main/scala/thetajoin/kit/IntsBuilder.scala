@@ -19,7 +19,7 @@ final class IntsBuilder {
   /** Starts afresh in the same array. */
   def clear(): Unit = size = 0
 
-  /** The array itself, of which the first [[length]] elements are in use. The next [[add]] may take another one. */
+  /** The array itself. Its first [[length]] elements are in use. The next [[add]] may replace it with another one. */
   def array: Array[Int] = values
 
   /** A copy of the elements in use. */

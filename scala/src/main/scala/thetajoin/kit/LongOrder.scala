@@ -29,7 +29,7 @@ object LongOrder {
     }
   }
 
-  /** These row numbers in ascending order of their key, and those of equal keys as they come. */
+  /** These row numbers in ascending order of their key. Rows of equal keys stay as they come. */
   def by(keys: Array[Long], rows: Array[Int]): Array[Int] = radix(keys, rows, 0)
 
   /** The keys of these rows. */

@@ -31,7 +31,7 @@ final class LongsBuilder {
     }
 
   /**
-   * All numbers in one array, of which the first [[length]] elements are in use. The next [[add]] may take another
+   * All numbers in one array. Its first [[length]] elements are in use. The next [[add]] may replace it with another
    * one.
    */
   def array: Array[Long] = {

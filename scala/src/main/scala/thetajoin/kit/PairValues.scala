@@ -42,7 +42,7 @@ final class PairValues(
 
 object PairValues {
 
-  /** What an array takes beside the bytes in it, with what refers to it. */
+  /** The bytes of an array besides the bytes in it, with the reference to it. */
   private[thetajoin] val BytesOfValue = 24L
 }
 
@@ -62,7 +62,7 @@ final class PairTester(
   private val test = build.test
   private var probe: Array[Byte] = _
 
-  /** What is prepared of the probe value, once it is needed. */
+  /** The prepared form of the probe value, once it is needed. */
   private var preparedProbe: AnyRef = _
   private var isPrepared = false
   private var failed: Throwable = _

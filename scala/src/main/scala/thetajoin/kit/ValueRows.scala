@@ -30,7 +30,7 @@ private[thetajoin] final class ValueRows {
 
 private object ValueRows {
 
-  /** What a row takes beside its bytes: two objects, and a reference. */
+  /** The bytes of a row besides its own: two objects, and a reference. */
   private val BytesOfRow = 64L
 
   /** A row number while it is sorted as an object, and its place in pages. */

@@ -45,10 +45,10 @@ private[thetajoin] final case class Side(
 
 /**
  * A join as joins of rows within a range, which are shuffled, and of rows that cross ranges, which are broadcast. A
- * left row within a range meets the right rows of its range and those that cross ranges; a left row that crosses
- * ranges meets all right rows. Whether a left row has a match is known once it has met both kinds.
+ * left row within a range meets the right rows of its range and the right rows that cross ranges; a left row that
+ * crosses ranges meets all right rows. Whether a left row has a match is known once it has met both kinds.
  *
- * @param compared what further columns of rows within a range must fulfil, beside the condition
+ * @param compared what columns of rows within a range must fulfil in addition to the condition
  */
 private[thetajoin] final case class ByRange(
     join: Join,

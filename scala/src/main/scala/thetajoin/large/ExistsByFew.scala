@@ -9,17 +9,17 @@ import thetajoin.condition.{Comparison, ConditionAnalysis, Conjunct, OneSided, O
 import thetajoin.kit.Bound
 
 /**
- * Whether a left row has a match is known by few of the right rows, if one or two comparisons ask for it: by the one
- * with the greatest or the least value, or by those of which no other is better in both values.
+ * Few of the right rows tell whether a left row has a match, if one or two comparisons decide on it: the row with the
+ * greatest or the least value, or the rows that no other row beats in both values.
  *
  * {{{
  *   EXISTS (SELECT 1 FROM r WHERE l.x < r.y)                  =  l.x < (SELECT max(y) FROM r)
  *   EXISTS (SELECT 1 FROM r WHERE l.x < r.y AND l.u > r.v)    =  the same of the rows of r that are undominated(y, -v)
  * }}}
  *
- * Of two comparisons each task leaves out what it can tell. The others are shuffled, so that adaptive execution knows
- * how many they are before it plans the join. Rows with the same values go to the same partition: a task that is run
- * again may keep another row of these.
+ * With two comparisons each task leaves out the beaten rows that it can tell. The others are shuffled, so that
+ * adaptive execution knows how many they are before it plans the join. Rows with the same values go to the same
+ * partition: a task that is run again may keep another row of these.
  */
 private[thetajoin] object ExistsByFew {
   def apply(join: Join): Option[LogicalPlan] = join.joinType match {

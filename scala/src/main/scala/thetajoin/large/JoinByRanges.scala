@@ -12,10 +12,10 @@ import thetajoin.kit.Bound
 import thetajoin.planner.BuildSides
 
 /**
- * Gives a join of two large sides without an equal key one: the range that a row's values are in, of ranges that cut
- * both sides into parts of about equal numbers of rows. Rows of one range are then shuffled to one partition, as
- * Spark arranges it for any equal key. Rows with values in several ranges are few, unless intervals are long: they
- * are broadcast.
+ * Gives a join of two large sides without an equality key one: the range that a row's values are in. Ranges cut both
+ * sides into parts of about equal numbers of rows. Rows of one range are then shuffled to one partition, as Spark
+ * arranges it for any equality key. Rows with values in several ranges are few, unless intervals are long: they are
+ * broadcast.
  *
  * {{{
  *   p JOIN i ON p.t BETWEEN i.lo AND i.hi
@@ -24,8 +24,8 @@ import thetajoin.planner.BuildSides
  *     UNION ALL p JOIN i ON p.t BETWEEN i.lo AND i.hi                                        of the others, which are broadcast
  * }}}
  *
- * A row of a preserved side must be seen beside all rows that it may match: [[ByRange]] tells for each join type how.
- * Sides are read several times.
+ * A row of a preserved side must meet all rows that it may match: [[ByRange]] tells how for each join type. Sides are
+ * read several times.
  */
 private[thetajoin] object JoinByRanges {
 
@@ -40,7 +40,10 @@ private[thetajoin] object JoinByRanges {
 
     def hasPoints: Boolean = left.size == 1 || right.size == 1
 
-    /** Those that an index can't use beside the key as they are: some rows' values fail. Within a range none does. */
+    /**
+     * Comparisons that an index can't use as they are together with the key: some rows' values fail. Within a range
+     * none does.
+     */
     def computed: Seq[Comparison] = Seq(lower, upper).filter(_.isBounded)
 
     private def values(one: Expression, other: Expression): Seq[Expression] =

@@ -27,16 +27,15 @@ import thetajoin.logical.{
 import thetajoin.planner.{BuildSides, Choice, Placement, Planner}
 
 /**
- * Rewrites joins of two sides that are too large to broadcast. Of a semi, anti or mark join on equality keys, the
+ * Rewrites joins of two sides that are too large to broadcast. In a semi, anti or mark join on equality keys, the
  * right side goes through a [[Sieve]] and is shuffled by the keys, so that its size becomes known before the left
  * side moves. A join without an equality key is rewritten in the first way that there is:
  *
  *   - [[JoinByRanges]]: two comparisons give rows a key, the range that their values are in
- *   - [[ExistsByFew]]: whether there is a match is known by few of the right rows
+ *   - [[ExistsByFew]]: few of the right rows tell whether there is a match
  *   - [[Narrowed]]: by the extreme values of one side many rows of the other may have no match
  *
- * What is left is run in blocks. A full outer join is [[FullInTwo]] then, and one with the first matches is
- * [[RankedInBlocks]].
+ * The others are run in blocks. A full outer join is [[FullInTwo]] then, and a top-k join is [[RankedInBlocks]].
  */
 object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -102,7 +101,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
         measured((if (mayReadAgain) Narrowed(join) else None).getOrElse(join))
       }
 
-  /** Rows that the size of is unknown are taken for few, as Spark does where it can't but broadcast them. */
+  /** Rows of unknown size count as few, as in Spark where it can only broadcast them. */
   private def ranked(join: RankedJoin, mustStay: => Boolean): Option[LogicalPlan] = {
     val ofAll = join.ofAll
     val isKnown = join.right.stats.sizeInBytes < conf.defaultSizeInBytes

@@ -4,7 +4,7 @@ package thetajoin.large
  * Bounds that cut the rows of two samples into ranges of about as many rows of either side.
  *
  * @param ofLeft the rows that were sampled of the left side
- * @param ofRight those of the right side
+ * @param ofRight the rows that were sampled of the right side
  */
 private[thetajoin] final class Quantiles(ofLeft: Sampled, ofRight: Sampled) {
 
@@ -33,7 +33,7 @@ private[thetajoin] final class Quantiles(ofLeft: Sampled, ofRight: Sampled) {
 /**
  * Some rows of a side, and how many rows each of them stands for.
  *
- * @param values those of the rows, one after the other
+ * @param values the values of the rows, one row after the other
  * @param width how many values a row has
  * @param weights one for each row
  */

@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import thetajoin.logical.{NumberedRows, RankedJoin}
 
 /**
- * A join with the first matches of a left row among more right rows than may be broadcast: these are cut into blocks,
- * each block gives a left row its first matches, and of all of these the first are taken.
+ * A top-k join with more right rows than may be broadcast. The right rows are cut into blocks, each block gives a
+ * left row its first k matches, and the first k of all of these are kept.
  *
  * {{{
  *   l with the first k of r by rank
@@ -16,8 +16,8 @@ import thetajoin.logical.{NumberedRows, RankedJoin}
  *   becomes row_number() OVER (PARTITION BY number ORDER BY rank) <= k of (l, number) with the first k of each block of r
  * }}}
  *
- * In a LEFT join a left row without a match comes out of each block with nulls, and of these rows one is kept if
- * there is no other.
+ * In a LEFT join a left row without a match comes out of each block with nulls. One of these rows is kept if there is
+ * no other.
  */
 private[thetajoin] object RankedInBlocks {
 

@@ -46,7 +46,7 @@ private[thetajoin] final case class Undominated(left: Expression, right: Express
   ): Undominated = copy(left = newLeft, right = newRight)
 }
 
-/** The pairs of numbers of which no other seen so far has both at least as high, up to so many. */
+/** Pairs of numbers, up to so many. No other pair seen so far is at least as high in both numbers. */
 private[thetajoin] final class Staircase(most: Int) {
 
   /** For generated code. */

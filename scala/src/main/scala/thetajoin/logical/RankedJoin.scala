@@ -8,13 +8,13 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{JOIN, TreePattern}
 
 /**
  * A join of each left row with the first `k` of its matches, in the order of `rank`: ASOF, and the nearest rows. A
- * pair whose rank is null is no match. Spark has no operator for it that its planner could choose, so that one must
- * be found for every such node.
+ * pair whose rank is null is no match. Spark has no operator for it that its planner could choose, so ours must be
+ * found for every such node.
  *
  * @param joinType Inner, or LeftOuter, which keeps left rows without a match
  * @param isApproximate whether the query would be content with others than the first
- * @param blocksAbove set if right rows are cut into blocks, of each of which a left row is given its first matches,
- *   unless they turn out to take no more bytes than this
+ * @param blocksAbove set if right rows are cut into blocks, unless they turn out to have no more bytes than this.
+ *   Each block gives a left row its first k matches
  */
 final case class RankedJoin(
     left: LogicalPlan,

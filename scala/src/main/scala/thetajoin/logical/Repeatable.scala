@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 /** What gives the same rows each time it is read. */
 private[thetajoin] object Repeatable {
 
-  /** Of plans those that read files, and compute of their columns. */
+  /** The plans that read files, and compute of their columns. */
   def apply(plan: LogicalPlan): Boolean = plan match {
     case table: LogicalRelation =>
       table.relation match {
@@ -31,8 +31,8 @@ private[thetajoin] object Repeatable {
   }
 
   /**
-   * Of files those of some formats. Where one that is gone or damaged is no error, a second look may find less. Which
-   * lines of a text file are rows may depend on the columns that are read.
+   * Files of some formats. If a file that is gone or damaged is no error, a second look may find less. Which lines of
+   * a text file are rows may depend on the columns that are read.
    */
   def apply(files: HadoopFsRelation): Boolean = {
     val hasRows = files.fileFormat match {

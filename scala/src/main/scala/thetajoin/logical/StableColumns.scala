@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.types._
 
 /**
- * The columns by which rows are spread over partitions. A task that is run again must give a row the same ones: a sum
- * of floating-point numbers is another one in another order of its terms.
+ * The columns by which rows are repartitioned. A task that is run again must give a row the same ones: a sum of
+ * floating-point numbers is another one in another order of its terms.
  */
 private[thetajoin] object StableColumns {
   def apply(output: Seq[Attribute]): Seq[Attribute] = output.filter(a => isStable(a.dataType))

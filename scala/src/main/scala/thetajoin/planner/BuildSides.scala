@@ -18,8 +18,8 @@ import thetajoin.relation.ThetaBroadcastMode
 private[thetajoin] object BuildSides {
 
   /**
-   * In tiers, each of which is tried only if no earlier one serves. Within one, what comes first is taken if all
-   * costs the same.
+   * In tiers. Each tier is tried only if no earlier one serves. Within a tier the first placement is chosen if all
+   * costs are the same.
    */
   def choose(join: Join, conf: SQLConf): Either[Reason, Seq[Seq[Placement]]] = {
     def one(side: BuildSide) = Seq(Seq(Placement.Broadcast(side)))
@@ -34,7 +34,7 @@ private[thetajoin] object BuildSides {
     case BuildRight => join.right
   }
 
-  /** Whether adaptive execution has run our broadcast of a side: it must be taken, whatever statistics now say. */
+  /** Whether adaptive execution has run our broadcast of a side: it must be used, whatever statistics now say. */
   def isOurBroadcast(plan: LogicalPlan): Boolean =
     broadcastMode(plan).exists(_.isInstanceOf[ThetaBroadcastMode])
 

@@ -30,8 +30,8 @@ object Placement {
   final case class Shuffle(buildSide: BuildSide) extends Placement
 
   /**
-   * One side is cut into blocks of up to so many bytes, each of which meets all rows of the other side, or all of its
-   * partition by the equal keys.
+   * One side is cut into blocks of up to so many bytes. Each block meets all rows of the other side, or all rows of
+   * its partition by the equality keys.
    */
   final case class Blocks(buildSide: BuildSide, bytes: Long) extends Placement
 }

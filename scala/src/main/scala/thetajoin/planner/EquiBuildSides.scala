@@ -13,16 +13,17 @@ import thetajoin.hints.ThetaHint
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * How the rows of a join on equal keys meet. Existence joins are taken, and others that compare more than the keys:
- * where all rows of a key are needed, Spark's own joins serve. The limits of a broadcast are those of Spark's own,
- * but for [[RangeFactor]].
+ * How the rows of a join on equality keys meet. Existence joins are accelerated, and other joins that compare more
+ * than the keys: if all rows of a key are needed, Spark's own joins serve. Spark's own limits of a broadcast apply,
+ * apart from [[RangeFactor]].
  */
 private[thetajoin] object EquiBuildSides {
 
   /**
-   * In tiers, each of which is tried only if no earlier one serves.
+   * In tiers. Each tier is tried only if no earlier one serves.
    *
-   * @param servesMore whether an accelerator would serve more of the condition than its equal keys with this side built
+   * @param servesMore whether an accelerator would serve more of the condition than its equality keys with this side
+   *   built
    */
   def choose(
       join: Join,

@@ -17,7 +17,7 @@ private[planner] object Partitions {
       case None => size / fewest(plan, conf)
       case Some(partitions) =>
         val probed = BuildSides.built(join, if (side == BuildLeft) BuildRight else BuildLeft)
-        // What is written is compressed. A side whose shuffle has not run may still turn out to be smaller, and then
+        // Written rows are compressed. A side whose shuffle has not run may still turn out to be smaller, and then
         // the join is planned again.
         val others = written(probed).map(partitions => BigInt(partitions.sum))
           .getOrElse(probed.stats.sizeInBytes * partitions.sum / size.max(1))
@@ -31,7 +31,7 @@ private[planner] object Partitions {
     case _ => None
   }
 
-  /** The built part of what adaptive execution merges small partitions into. */
+  /** The build rows' part of the size to which adaptive execution merges small partitions. */
   private def merged(built: Long, probed: BigInt, conf: SQLConf): Long =
     if (!conf.coalesceShufflePartitionsEnabled) 0L
     else {

@@ -90,10 +90,10 @@ private final case class Answers(
 }
 
 /**
- * What can be chosen for one join. Accelerators are asked once for each side that may be built.
+ * The choices for one join. Accelerators are asked once for each side that may be built.
  *
  * @param asRead whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]]
- * @param ranked set if of the matches the first are joined: `join` is that of all
+ * @param ranked set for a top-k join: `join` is the join of all matches
  */
 private final class Planning(
     join: Join,
@@ -125,8 +125,8 @@ private final class Planning(
   }
 
   /**
-   * Ways in which rows may meet: those of a tier are compared by cost, and a tier is tried only if no earlier one
-   * serves.
+   * Ways in which rows may meet. The placements of a tier are compared by cost, and a tier is tried only if no
+   * earlier one serves.
    */
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
     if (ranked.isDefined) EquiBuildSides.ofRanked(join, ranked.flatMap(_.blocksAbove), conf)
@@ -145,7 +145,8 @@ private final class Planning(
   }
 
   /**
-   * If rows must come out as they are read: those of a left side that are asked for a match, and move nowhere for it.
+   * If rows must come out as they are read, the left side must be asked for matches, and its rows must not move for
+   * it.
    */
   private def isFit(placement: Placement): Boolean =
     !asRead || ranking.isDefined || placement == Placement.Broadcast(BuildRight) &&
@@ -339,7 +340,7 @@ private final class Planning(
   private val IndexBytesPerRow = 20L
 
   /**
-   * How many times more rows a file may have than its size says. What is built in the end is known before rows are
+   * How many times more rows a file may have than its size says. The number of build rows is known before rows are
    * sorted.
    */
   private val Compression = 8

@@ -22,8 +22,8 @@ private[thetajoin] object TaskShare {
   }
 
   /**
-   * What Spark grants each task of an executor while all of its cores are busy, as bytes of rows of which an index is
-   * built.
+   * The memory that Spark grants each task of an executor while all of its cores are busy, as bytes of rows for which
+   * an index can be built.
    */
   private[planner] def share(conf: SparkConf, heap: Long, cores: Int): Long = {
     val tasks = math.max(cores / conf.getInt("spark.task.cpus", 1), 1)
@@ -35,8 +35,8 @@ private[thetajoin] object TaskShare {
   private val ReservedBytes = 300L << 20
 
   /**
-   * Before an index is built, so many times the bytes of rows are expected to be held meanwhile: rows beside their
-   * keys, and then beside their copy in order.
+   * So many times the bytes of rows are expected to be held while an index is built: rows with their keys, and then
+   * with their copy in order.
    */
   private val BuildFactor = 3L
 

@@ -14,7 +14,10 @@ abstract class ReasonCode(val name: String, val what: String, val remedy: String
   def apply(detail: String = ""): Reason = Reason(this, detail)
 }
 
-/** The planner's own and those that several accelerators give, sorted by name; other accelerators bring theirs. */
+/**
+ * The planner's own reasons and the ones that several accelerators give, sorted by name. Other accelerators bring
+ * theirs.
+ */
 object ReasonCode {
   case object AcceleratorDisabled
       extends ReasonCode(

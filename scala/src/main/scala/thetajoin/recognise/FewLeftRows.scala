@@ -12,9 +12,9 @@ import thetajoin.logical.{RankedJoin, Repeatable}
 import thetajoin.planner.{EquiBuildSides, Planner}
 
 /**
- * A join of few left rows with the row before or after each in a larger table, all of whose rows would have to be
- * moved and indexed. In place of it the left rows are: each row of the table finds the left row that it comes next
- * to, and of those that come next to the same one only the nearest can be the match of any left row.
+ * A join of few left rows with the row before or after each in a larger table. All rows of the table would have to be
+ * moved and indexed. The left rows are moved and indexed instead: each row of the table finds the left row that it
+ * comes next to. Of the rows next to the same left row only the nearest can be the match of any left row.
  *
  * {{{
  *   l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
@@ -23,7 +23,7 @@ import thetajoin.planner.{EquiBuildSides, Planner}
  *   nearest SELECT max_by(r.k, r.t) AS k, max_by(r.t, r.t) AS t, .. FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
  * }}}
  *
- * Spark sorts all rows for a `max_by` of text. So of a table with such columns the nearest values are found first,
+ * Spark sorts all rows for a `max_by` of text. So for a table with such columns the nearest values are found first,
  * and then the rows that have them:
  *
  * {{{
@@ -44,8 +44,9 @@ private[recognise] object FewLeftRows {
   private case class Compared(keys: Seq[EquiKey], bound: Comparison)
 
   /**
-   * What the join compares, if it is keys and one bound of the value by which right rows are ranked. Bounds from the
-   * other end may stand beside: if the row that comes first does not pass one, no other does.
+   * The keys and the comparison of the join, if it has nothing but keys and one bound of the value by which right
+   * rows are ranked. There may be bounds from the other end too: if the row that comes first does not pass one, no
+   * other does.
    */
   private def compared(join: RankedJoin): Option[Compared] = {
     val shape =

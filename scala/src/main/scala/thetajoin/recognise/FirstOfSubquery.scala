@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, JoinType, LeftOute
 import org.apache.spark.sql.types.IntegerType
 
 /**
- * Subqueries that ask for the first row, of those that match an outer row:
+ * Subqueries that ask for the first row among the rows that match an outer row:
  *
  * {{{
  *   a, LATERAL (SELECT .. FROM b WHERE <condition> ORDER BY b.t DESC LIMIT 1)
@@ -110,7 +110,7 @@ private[recognise] object FirstOfSubquery {
 }
 
 /**
- * A subquery's rows: those of a plan that doesn't depend on the outer row, which pass conditions that may.
+ * A subquery's rows: the rows of a plan that doesn't depend on the outer row, filtered by conditions that may.
  *
  * @param columns what is selected of them, in terms of the plan's own columns
  */
@@ -136,7 +136,7 @@ private[recognise] final case class Rows(
 
   def selecting(selected: Seq[NamedExpression]): Rows = copy(columns = selected.map(readNamed))
 
-  /** The plan with some columns, and those of its own that other expressions read. */
+  /** The plan with some columns, and with its own columns that other expressions read. */
   def withColumns(selected: Seq[NamedExpression], alsoRead: Seq[Expression]): LogicalPlan = {
     val read = AttributeSet.fromAttributeSets(alsoRead.map(_.references))
     val others = plan.output.filter(a => read.contains(a) && !selected.exists(_.exprId == a.exprId))

@@ -10,9 +10,9 @@ import thetajoin.condition.ConditionAnalysis
 import thetajoin.logical.OrAsItIs
 
 /**
- * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: of each left row no more than the
- * first `k` matches can be among those of its partition. The window above the join stays, since several left rows may
- * be of one partition.
+ * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: only the first `k` matches of each
+ * left row can be among the first `k` rows of its partition. The window above the join stays, since several left rows
+ * may be of one partition.
  */
 object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =

@@ -11,7 +11,7 @@ import thetajoin.condition.{ConditionAnalysis, OrderedBy}
 import thetajoin.logical.RankedJoin
 import thetajoin.planner.{Choice, Planner}
 
-/** A join with the first matches of each left row, before it is known whether we take it. */
+/** A top-k join, before it is known whether it is accelerated. */
 private[recognise] final case class Ranked(
     left: LogicalPlan,
     right: LogicalPlan,
@@ -25,13 +25,16 @@ private[recognise] final case class Ranked(
   /** For joins that Spark runs by looking at all pairs. */
   def taken(conf: SQLConf): Option[LogicalPlan] = replaced.taken(conf, mustBeFound = false)
 
-  /** If the first matches are found without a look at the others, or Spark would have to look at all pairs too. */
+  /**
+   * The join, if the first k matches are found without a look at the others, or if Spark would have to look at all
+   * pairs too.
+   */
   def found(conf: SQLConf): Option[LogicalPlan] = replaced.taken(conf, mustBeFound = true)
 
   /** The same if these are a subquery's rows. Spark runs one once for each key, if all that it compares are keys. */
   def foundBySubquery(conf: SQLConf): Option[LogicalPlan] = if (isOfKeys) None else found(conf)
 
-  /** Whether left rows of equal keys have the same first matches. */
+  /** Whether left rows of equal keys have the same first k matches. */
   private def isOfKeys: Boolean = {
     def isOfOneSide(e: Expression) =
       Seq(left, right).exists(side => e.references.subsetOf(side.outputSet))
@@ -121,7 +124,7 @@ private[recognise] object Ranked {
   def isEquality(e: Expression): Boolean =
     e.isInstanceOf[EqualTo] || e.isInstanceOf[EqualNullSafe]
 
-  /** The columns of a plan under ids of their own, which those of its parts are not. */
+  /** The columns of a plan under ids of their own, which differ from the ids of its parts. */
   def renamed(plan: LogicalPlan): LogicalPlan =
     Project(plan.output.map(a => Alias(a, a.name)()), plan)
 
@@ -143,7 +146,7 @@ private[recognise] object Ranked {
       case _ => Nil
     }
     val columns = AttributeSet(known.flatMap(notNull))
-    // Others may be null where none of what they read is, as a quotient.
+    // Other expressions may be null even if none of the columns they read is, as a quotient.
     val filled = replaced(e).transformDown {
       case a: Attribute => a.withNullability(a.nullable && !columns.contains(a))
       case other if known.exists(_.semanticEquals(other)) =>
@@ -152,7 +155,7 @@ private[recognise] object Ranked {
     !filled.nullable
   }
 
-  /** The columns of which none is null if the expression is not. */
+  /** The columns that are not null if the expression is not. */
   def notNull(e: Expression): Seq[Attribute] = e match {
     case a: Attribute => Seq(a)
     case Alias(child, _) => notNull(child)

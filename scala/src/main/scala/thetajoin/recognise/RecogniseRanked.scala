@@ -8,9 +8,9 @@ import thetajoin.Settings
 import thetajoin.logical.OrAsItIs
 
 /**
- * Turns joins with a row's first matches into [[thetajoin.logical.RankedJoin]]s, where Spark's optimizer would look
- * at all matches: its own ASOF joins and NEAREST BY, and subqueries that ask for the first row. It runs between the
- * analyzer and the optimizer, and on plans of cached tables. A failure of ours leaves the join to Spark.
+ * Turns top-k joins into [[thetajoin.logical.RankedJoin]]s: Spark's own ASOF joins and NEAREST BY, and subqueries
+ * that ask for the first row. Spark's optimizer would look at all matches. It runs between the analyzer and the
+ * optimizer, and on plans of cached tables. A failure of ours leaves the join to Spark.
  */
 object RecogniseRanked extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =

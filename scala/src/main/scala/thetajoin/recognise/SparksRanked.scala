@@ -7,7 +7,7 @@ import org.apache.spark.sql.types._
 
 import thetajoin.condition.{ConditionAnalysis, LocalTime, OrderedBy, Safety, Sides}
 
-/** Spark's own joins with the first matches. */
+/** Spark's own top-k joins. */
 private[recognise] object SparksRanked {
 
   def asOf(join: AsOfJoin): Option[LogicalPlan] = {

@@ -6,8 +6,8 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.thetabridge.DriverMemory
 
 /**
- * Room in the driver's heap for a relation that is built there. What all rows will take is foretold by those that
- * have been taken, and asked for when it turns out to be more than what has been asked for before.
+ * Room in the driver's heap for a relation that is built there. The bytes of all rows are estimated from the rows
+ * read so far. More is asked for when the estimate turns out to be higher than before.
  *
  * @param rows how many rows there are, if that is known
  */
@@ -38,6 +38,6 @@ private object DriverRoom {
   /** Later rows may be larger, and a table may be about to grow. */
   private val Spare = 1.25
 
-  /** By so much a relation is taken to grow if nobody knows how many rows are to come. */
+  /** By so much a relation is assumed to grow if nobody knows how many rows are to come. */
   private val UnknownGrowth = 2.0
 }

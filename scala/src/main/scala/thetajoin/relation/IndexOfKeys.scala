@@ -27,10 +27,7 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
   private val waiting = new RowPacker(allKeys)
   private var rows = 0
 
-  /**
-   * The keys of a row; null if one of them is, so that the row has no match. They are overwritten by those of the
-   * next row.
-   */
+  /** The keys of a row; null if one of them is, so that the row has no match. The next row's keys overwrite them. */
   def of(row: InternalRow): UnsafeRow = {
     val key = evaluate(row)
     if (key.anyNull) null else key
@@ -48,7 +45,7 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
     rows < MostRows && (rows % RowsPerCheck != 0 || rows < FewRows * distinct.size.toLong)
   }
 
-  /** What is held, if the keys that wait are still to go to the join's own index. */
+  /** The bytes that are held, if the keys that wait are still to go to the join's own index. */
   def bytes: Long = 2 * waiting.bytes + grouping.bytes + distinct.bytes
 
   def giveTo(index: IndexBuilder): Unit = {

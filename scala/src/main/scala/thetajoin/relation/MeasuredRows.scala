@@ -4,10 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
-/**
- * Counts the rows that are taken for a relation, and ends where the task or thread that takes them has been
- * cancelled.
- */
+/** Counts the rows that are read for a relation, and ends if the task or thread that reads them has been cancelled. */
 private[thetajoin] final class MeasuredRows(input: Iterator[InternalRow])
     extends Iterator[InternalRow] {
   import MeasuredRows._

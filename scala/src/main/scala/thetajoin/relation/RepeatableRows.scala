@@ -15,7 +15,7 @@ private[thetajoin] final class RepeatableRows(
 ) extends Iterator[InternalRow] {
   private var rows = first
 
-  /** After the last row the bytes of all of them are let go of: an index is made of what has been taken. */
+  /** After the last row the bytes of all rows are released: an index is made of its own copies. */
   override def hasNext: Boolean = rows.hasNext || {
     rows = Iterator.empty
     false

@@ -30,13 +30,13 @@ final case class ThetaBroadcastMode(
     with Logging {
 
   /**
-   * For the rows of a plan with this output. A join is planned by the columns of a logical plan, of which the
-   * physical one may have another order: Spark drops a projection that changes nothing else where a node above names
-   * its columns anyway. Called for a mode that is bound it gives the same.
+   * For the rows of a plan with this output. A join is planned by the columns of a logical plan, and the physical
+   * plan may have another order: Spark drops a projection that changes nothing else where a node above names its
+   * columns anyway. Called for a mode that is bound it gives the same.
    */
   def boundTo(output: Seq[Attribute]): ThetaBroadcastMode = {
     val input = AttributeSeq(output)
-    // What is known of nulls may change between plans of one query, and must not make its modes differ.
+    // Nullability may change between plans of one query, and must not make its modes differ.
     def bind(e: Expression): Expression =
       BindReferences.bindReference(e, input).transform {
         case reference: BoundReference => reference.copy(nullable = true)
@@ -90,7 +90,7 @@ final case class ThetaBroadcastMode(
     val room = new DriverRoom(sizeHint)
     try {
       val built = relation(measured, room.ask(_, measured.rows))
-      // It is written beside itself to be sent.
+      // A second copy is written to be sent.
       room.make(built.bytes)
       Right(built)
     } catch {

@@ -80,8 +80,8 @@ object ExplainFunction {
   }
 
   /**
-   * Nothing may run that is only to be explained. Analysis itself runs scripts, CALL and EXECUTE IMMEDIATE, so that
-   * the parsed plan is looked at; the name of what IDENTIFIER(...) stands in is known once it is analysed.
+   * Nothing may run that is only to be explained. Analysis itself runs scripts, CALL and EXECUTE IMMEDIATE, so the
+   * parsed plan is looked at. The name that IDENTIFIER(...) stands for is known once it is analysed.
    */
   private def requireQuery(plan: LogicalPlan): Unit =
     plan.find {

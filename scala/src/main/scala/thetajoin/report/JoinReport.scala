@@ -77,15 +77,15 @@ final case class Acceleration(
 
 /**
  * @param indexRows rows that the index is over
- * @param candidates pairs that the index gave, of which `matches` passed the residual
+ * @param candidates pairs that the index gave; `matches` of them passed the residual
  */
 final case class Seen(indexRows: Long, candidates: Long, matches: Long)
 
 object JoinReport extends AdaptiveSparkPlanHelper {
 
   /**
-   * A report for each join of the plan and its subqueries, from the top down. What is about the query is told at its
-   * first join.
+   * A report for each join of the plan and its subqueries, from the top down. Notes on the whole query are told at
+   * its first join.
    */
   def of(plan: SparkPlan): Seq[JoinReport] = {
     val reports = collectWithSubqueries(plan) { case join: BaseJoinExec => join }

@@ -15,7 +15,7 @@ private[thetajoin] final class Pieces {
   /** How many values there are in all pieces. */
   def length: Int = values
 
-  /** Takes an array, all of which is in use. */
+  /** Adds an array; all of it is in use. */
   def add(piece: AnyRef): Unit = {
     full += piece
     values += Array.getLength(piece)

@@ -16,7 +16,7 @@ final class RowStore(val rows: Int, val columns: Array[StoredColumn], val pages:
 
 object RowStore {
 
-  /** Rows of which nothing is kept. */
+  /** Rows without kept columns. */
   def ofNoColumns(rows: Int): RowStore =
     new RowStore(rows, Array.empty, new RowPacker(0).result())
 
@@ -65,8 +65,8 @@ final class RowStoreBuilder(types: Seq[DataType]) {
   }
 
   /**
-   * The rows of which `order` has the numbers, in that order. Called once: flat columns are let go of one by one, so
-   * that only one of them is held twice.
+   * The rows with the numbers in `order`, in that order. Called once: flat columns are released one by one, so that
+   * only one of them is held twice.
    */
   def result(order: Array[Int]): RowStore = {
     val isArrival = isIdentity(order)

@@ -94,7 +94,7 @@ private[rowstore] abstract class ColumnBuilder {
     if (inOpen < Pieces.Length) grow(inOpen * 2)
     else {
       full.add(values)
-      // Another array, of which nothing is in use.
+      // Another array; nothing of it is in use yet.
       grow(Pieces.Length)
       inOpen = 0
     }

@@ -33,7 +33,7 @@ private[driver] final class BatchCode(
   private val (flat, inRows) =
     task.probeOutput.filter(needed.contains).partition(a => RowStore.isFlat(a.dataType))
 
-  /** Rows of a batch; a column has a flag beside it, and there is one more to sort into. */
+  /** Rows of a batch. Each column has an array of flags too, and there is one more array to sort into. */
   private val capacity =
     if (batches.rows > 0) batches.rows
     else ProbeBatch.capacity(flat.map(_.dataType.defaultSize + 1).sum + java.lang.Long.BYTES)
@@ -42,8 +42,8 @@ private[driver] final class BatchCode(
   private val spares = mutable.LinkedHashMap.empty[String, String]
 
   /**
-   * A [[ProbeBatch]], null before the first row: a stage may hold the code of several joins, of which a partition
-   * runs one.
+   * A [[ProbeBatch]], null before the first row. A stage may hold the code of several joins, and a partition runs one
+   * of them.
    */
   private val batch: String =
     ctx.addMutableState(classOf[ProbeBatch].getName, "batch", forceInline = true)

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 
 /**
- * Columns of a probe row on their way from where it is read to a method with a loop over pairs: by fields, of which
- * the method makes local copies.
+ * Columns of a probe row on their way from the place where the row is read to a method with a loop over pairs. They
+ * go by fields, and the method makes local copies of them.
  *
  * @param variables for the columns of `output`; the needed ones are evaluated
  */

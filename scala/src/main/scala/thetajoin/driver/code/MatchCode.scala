@@ -35,8 +35,8 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
     else method("nextMatch", probe, columns, read, held)((_, place) => s"return $place;")
 
   /**
-   * A look at all candidates, of which each match is handed to `visit`: as the columns of the pair, of which those in
-   * `ofVisit` are evaluated, and its place. It may return the place after this one and so be the last.
+   * A look at all candidates. Each match is handed to `visit`: as the columns of the pair, evaluated if they are in
+   * `ofVisit`, and its place. `visit` may return the place after this one and so be the last.
    */
   def visitor(probe: Seq[ExprCode], columns: BuildColumns, ofVisit: AttributeSet)(
       visit: (Seq[ExprCode], String) => String

@@ -31,8 +31,8 @@ private[driver] final class PairsCode(
   private lazy val until = ctx.addMutableState("int", "runUntil", forceInline = true)
 
   /**
-   * Ahead of a probe row's pairs: `start` sets its candidates. If the first matches are joined, these are chosen here
-   * and the residual is done.
+   * Ahead of a probe row's pairs: `start` sets its candidates. A top-k join chooses the first k matches here, and the
+   * residual is done.
    */
   def begin(probe: Seq[ExprCode], start: String): String = {
     val chosen = firstRows.map(f => s"${f.choose(probe)}\n$candidates.choose(${f.rows});")

@@ -89,8 +89,8 @@ private[driver] final class ProbeCode(
   }
 
   /**
-   * Finds where a row of a batch is looked up, by keys of which the last `bounds` are those of the index; with the
-   * variables that hold it.
+   * Finds where a row of a batch is looked up, by keys; the last `bounds` of them are the index's own. Gives the
+   * variables that hold the place too.
    */
   def place(probe: Seq[ExprCode], bounds: Int): (String, ProbePlace) = {
     val place =

@@ -8,7 +8,7 @@ private[driver] trait RowStart {
   /** Sets its candidates. */
   def candidates: String
 
-  /** Sets `position` to that of its only candidate, if it has one. */
+  /** Sets `position` to the position of its only candidate, if it has one. */
   def lookUp(index: String, position: String): String
 }
 

@@ -92,10 +92,7 @@ private[driver] final class RelationCode(
   /** Columns of candidates by their place. */
   def candidateColumns(): BuildColumns = columns(isListed = listsCandidates)
 
-  /**
-   * Columns of the rows that a probe row is joined with: candidates, or the list of those that were chosen among
-   * them.
-   */
+  /** Columns of the rows that a probe row is joined with: of candidates, or of the rows that were chosen among them. */
   def newColumns(): BuildColumns =
     columns(isListed = task.limit.isDefined && lookup.isEmpty || listsCandidates)
 

@@ -13,7 +13,7 @@ private[thetajoin] trait RowConsumer {
   def emitSingle(row: Seq[ExprCode]): String = emit(row)
 
   /**
-   * The columns that `emit` reads, if beside them it reads and writes nothing but fields: then it may stand in a
+   * The columns that `emit` reads, if it otherwise reads and writes nothing but fields. Then it may stand in a
    * method, and in several.
    */
   def standalone: Option[AttributeSet] = None

@@ -10,9 +10,9 @@ import thetajoin.driver.unmatched.{BuildTail, UnmatchedRows}
 import thetajoin.relation.ThetaRelation
 
 /**
- * The candidate runs of one probe row at a time: those of the index, then the build rows whose own key could not be
- * evaluated. One for each task, used by generated and interpreted code alike. A killed task ends here, however many
- * candidates it looks at before it gives a row.
+ * The candidate runs of one probe row at a time: the runs of the index, then the build rows whose own key could not
+ * be evaluated. There is one for each task, used by generated and interpreted code alike. A killed task ends here,
+ * however many candidates it looks at before it gives a row.
  */
 final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   import Candidates._
@@ -42,7 +42,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private val indexed = relation.indexed
   private val always = relation.always
 
-  /** The state of a probe row of which the index has no candidates. */
+  /** The state of a probe row for which the index has no candidates. */
   private val withoutIndex = if (always > 0) Always else Done
   private lazy val part = new Array[Int](PartRows)
   private var partFrom = 0
@@ -137,7 +137,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     state = Tail
   }
 
-  /** In place of the candidates of a probe row: those that were chosen among them. */
+  /** Puts the rows that were chosen among the candidates of a probe row in their place. */
   def choose(rows: FirstRows): Unit = {
     list = rows.positions
     runFrom = 0
@@ -145,7 +145,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     state = Chosen
   }
 
-  /** With [[buildRows]]: whether those of the current run have a match. */
+  /** With [[buildRows]]: whether the rows of the current run have a match. */
   def matched: Boolean = tail.matched
 
   def next(): Boolean = state match {

@@ -1,8 +1,8 @@
 package thetajoin.driver.probe
 
 /**
- * Of a probe row's matches those that it is joined with, where not all are: the first `most` in the order of their
- * rank. One for each task; generated code hands matches over. They come in that order ([[add]]) or in any ([[offer]],
+ * The first `most` of a probe row's matches in the order of their rank, if it is not joined with all of them. There
+ * is one for each task; generated code hands matches over. They come in that order ([[add]]) or in any ([[offer]],
  * then [[sort]]).
  */
 final class FirstRows(most: Int) {
@@ -32,7 +32,7 @@ final class FirstRows(most: Int) {
       sink(count)
     }
 
-  /** The highest rank of the matches that were offered, of which there is one at least. */
+  /** The highest rank of the matches that were offered. There is at least one. */
   def highestRank: Long = ranks(0)
 
   /** Puts the matches that were offered into the order of their rank. */
@@ -56,7 +56,7 @@ final class FirstRows(most: Int) {
     count += 1
   }
 
-  /** Moves the last of a heap, of which the last in order is at the top, to its place. */
+  /** Moves the last element of a heap, which has the last in order at the top, to its place. */
   private def rise(from: Int): Unit = {
     var child = from
     while (child > 0 && isAfter(child, ranks((child - 1) / 2), places((child - 1) / 2))) {

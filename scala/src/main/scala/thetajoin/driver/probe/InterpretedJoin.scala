@@ -190,7 +190,7 @@ private final class StartedTogether(probe: Iterator[InternalRow], finder: MatchF
 /**
  * Finds the candidates of a probe row and checks the residual on one, by Spark's expression evaluators.
  *
- * @param inBatches whether candidates are those of groups
+ * @param inBatches whether candidates are a group's
  */
 final class MatchFinder(
     task: JoinTask,

@@ -18,8 +18,8 @@ import thetajoin.driver.JoinTask
 import thetajoin.rowstore.BuildRowView
 
 /**
- * Of a probe row's matches, which come in any order, those of lowest rank. No more than these are held. Of equal
- * ranks those are taken which the index has first.
+ * The matches of lowest rank of a probe row, whose matches come in any order. No more than these are held. Of equal
+ * ranks the ones are chosen that the index has first.
  */
 private[driver] final class LowestRanks(
     task: JoinTask,

@@ -8,8 +8,8 @@ import thetajoin.kit.LongOrder
 /**
  * Probe rows on their way to an ordered index: a batch is filled, sorted by where its rows are looked up, and read.
  * Neighbours then look at neighbouring places of the index, which is read from front to back for each batch, and not
- * from memory at random for each row. Generated code holds the columns of the rows in arrays beside, which it brings
- * into the same order.
+ * from memory at random for each row. Generated code holds the columns of the rows in arrays of its own, and brings
+ * these into the same order.
  *
  * @param capacity how many rows it holds
  * @param fields how many columns are kept as rows, since no array of primitives holds them
@@ -123,7 +123,7 @@ final class ProbeBatch(capacity: Int, fields: Int) {
 
 object ProbeBatch {
 
-  /** Of the columns that are kept as rows, but for those of the last row. */
+  /** Of the columns that are kept as rows, without the columns of the last row. */
   private final val TextBytes = 4 << 20
 
   /** One row of so many is few. */
@@ -152,7 +152,7 @@ private final class BatchRows(capacity: Int, fields: Int) {
 
   def bytes: Int = end
 
-  /** Other rows may take the places; those that are here can be read until then. */
+  /** Other rows may use the places; the rows that are here can be read until then. */
   def restart(): Unit = end = 0
 
   def add(place: Int, input: UnsafeRow): Unit = {

@@ -12,7 +12,7 @@ import thetajoin.rowstore.FlatColumn
 /** Where generated code finds the build side. */
 private[thetajoin] sealed trait RelationSource {
 
-  /** One like those of the tasks: the code is made for it. */
+  /** A relation like the ones of the tasks: the code is made for it. */
   def sample: ThetaRelation
 
   /** Whether the index of every task is a [[thetajoin.contract.LongsLookup]] if the sample's is. */
@@ -86,8 +86,8 @@ private[thetajoin] final class PartitionSource(
   override def mayHaveAlways: Boolean = spec.keyErrors == KeyErrors.Held
 
   override def term(ctx: CodegenContext): String = {
-    // A stage may be made of several joins' code, of which each partition runs one: see UnionExec. The same code
-    // serves the query when it is run again, as another join.
+    // A stage may be made of several joins' code, and each partition runs the code of one: see UnionExec. The same
+    // code serves the query when it is run again, as another join.
     val (id, noRows) =
       (ctx.addReferenceObj("join", Int.box(join)), ctx.addReferenceObj("noRows", sample))
     s"${classOf[PartitionSource].getName}.ofPartition(inputs[0], $id.intValue(), $noRows)"

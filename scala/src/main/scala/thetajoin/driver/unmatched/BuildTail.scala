@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.driver.Existence
 
-/** Probe rows of which the last, a null, stands in for build rows that are part of the result by themselves. */
+/** Probe rows that end with a null. It stands in for build rows that are part of the result by themselves. */
 trait EndsWithTail extends Iterator[InternalRow] {
 
   /** Those build rows, once the null was given. */

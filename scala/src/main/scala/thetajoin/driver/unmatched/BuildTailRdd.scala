@@ -67,7 +67,7 @@ private[thetajoin] object BuildTailRdd {
     def tabulate[A](slice: (Int, Int) => A): Iterator[(Int, A)] =
       Iterator.tabulate(count)(i => (i, slice(first(i), end(i))))
 
-    /** What a slice emits, of what the tasks found for it. */
+    /** The rows that a slice emits, by what the tasks found for it. */
     def tail(slice: Int, parts: Iterator[MatchedSlice], emits: Existence): BuildTail = {
       val matched = new Array[Long]((end(slice) - first(slice) + 63) >> 6)
       val mayRaise = parts.flatMap { part =>

@@ -242,7 +242,7 @@ private[spatial] object StFunctions {
   def read(bytes: Array[Byte], isReused: Boolean, function: String, isTry: Boolean): Shape =
     readable(function, isTry, ifNot = null: Shape)(Shape(bytes, isReused))
 
-  /** What is computed of geometries, if all of them can be read. */
+  /** A value that is computed of geometries, if all of them can be read. */
   def readable[A](function: String, isTry: Boolean, ifNot: A)(compute: => A): A =
     try compute
     catch {

@@ -12,8 +12,8 @@ private[spatial] final class UnreadableWkb(val why: String, val bytes: Array[Byt
     with NoStackTrace
 
 /**
- * Walks through the coordinates of a geometry in well-known binary: that of OGC and ISO, and EWKB, in either byte
- * order. Third and fourth coordinates and SRIDs are skipped. `POINT(NaN NaN)` is the empty point; elsewhere a
+ * Walks through the coordinates of a geometry in well-known binary, as OGC and ISO define it, or in EWKB, in either
+ * byte order. Third and fourth coordinates and SRIDs are skipped. `POINT(NaN NaN)` is the empty point; elsewhere a
  * coordinate that is not finite makes a geometry unreadable.
  */
 private[spatial] abstract class WkbReader(bytes: Array[Byte]) {

@@ -14,7 +14,7 @@ private[keys] final class GroupedLongsBuilder extends GroupingBuilder {
 
   override def add(row: InternalRow): Unit = keys.add(row.getLong(0))
 
-  /** The keys are held twice, as are those of groups, and row numbers in two orders. */
+  /** The keys are held twice, as are the keys of groups, and row numbers in two orders. */
   override def bytes: Long =
     2 * keys.bytes + (2 * (8L + 4L) + 2 * 4L + LongTable.BytesOfKey) * keys.length
 

@@ -5,7 +5,8 @@ import org.apache.spark.sql.types.{BinaryType, DataType, StringType}
 import org.apache.spark.unsafe.Platform
 
 /**
- * The bytes by which two keys are equal: those of the value if the key is one string or binary, else those of the row.
+ * The bytes by which two keys are equal: the bytes of the value if the key is one string or binary, else the bytes of
+ * the row.
  *
  * @param single whether a key is one string or binary
  */

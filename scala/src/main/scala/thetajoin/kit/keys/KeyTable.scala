@@ -15,7 +15,7 @@ abstract class KeyTable private[keys] extends Serializable {
   def contains(base: AnyRef, offset: Long, size: Int): Boolean
 }
 
-/** Numbers keys by their bytes, from 0 in order of arrival. [[KeyBytes]] says which bytes those of a row's key are. */
+/** Numbers keys by their bytes, from 0 in order of arrival. [[KeyBytes]] says which bytes belong to a row's key. */
 final class BytesNumbering {
 
   /** Null since a key came that is not short. */
@@ -56,7 +56,7 @@ final class BytesNumbering {
 
 private object BytesNumbering {
 
-  /** A table has two slots at least for each key, and is held beside one of half as many while it grows. */
+  /** A table has two slots at least for each key. While it grows, the former one of half as many slots is held too. */
   val TableBytesOfKey: Long = 48L
 }
 

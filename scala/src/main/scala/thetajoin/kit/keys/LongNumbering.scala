@@ -1,8 +1,8 @@
 package thetajoin.kit.keys
 
 /**
- * Numbers 64-bit keys from 0 in order of arrival. It is a table with open addressing, where zero marks a free slot
- * and has its number beside.
+ * Numbers 64-bit keys from 0 in order of arrival. It is a table with open addressing. Zero marks a free slot, and the
+ * number of the key zero has a field of its own.
  */
 final class LongNumbering {
   private var slots = new Array[Long](1 << 10)
@@ -14,7 +14,7 @@ final class LongNumbering {
   /** How many keys there are. */
   def size: Int = count
 
-  /** About the most that it takes for them: a table that has just grown, beside the one before. */
+  /** About the most bytes for them: a table that has just grown, and the one before. */
   def bytes: Long = LongNumbering.BytesOfKey * count
 
   /** The keys by number. */
@@ -69,7 +69,7 @@ final class LongNumbering {
 
 private object LongNumbering {
 
-  /** Of 16 slots that are taken, as in a [[ShortTable]]. */
+  /** How many of 16 slots are in use at most, as in a [[ShortTable]]. */
   val MostOfSixteen: Int = ShortTable.MostOfSixteen
 
   private val BytesOfSlot = 8L + 4L

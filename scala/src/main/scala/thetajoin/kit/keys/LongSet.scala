@@ -1,9 +1,9 @@
 package thetajoin.kit.keys
 
 /**
- * A growing set of 64-bit numbers. It starts with open addressing, where zero marks a free slot and is kept beside.
- * Whenever it would grow, and the numbers lie so close that bits for all between them take no more room, it goes over
- * to a bitmap, until a number comes from far off.
+ * A growing set of 64-bit numbers. It starts with open addressing: zero marks a free slot, and the number zero has a
+ * field of its own. Whenever the set would grow and its numbers lie so close that a bit for each number in between
+ * takes no more memory, it becomes a bitmap, until a number comes from far off.
  *
  * @param expected how many are to come: numbers in the order of another set's slots would crowd a smaller one
  */

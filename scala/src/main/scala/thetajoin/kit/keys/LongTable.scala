@@ -55,8 +55,8 @@ object LongTable {
 }
 
 /**
- * A bitmap over the span of the keys, with the number of the first key of each word. The first bit is that of the least
- * key.
+ * A bitmap over the span of the keys, with the number of the first key of each word. The first bit is the least
+ * key's.
  */
 private[thetajoin] final class DenseLongs(
     override val least: Long,

@@ -132,7 +132,10 @@ private[keys] final class ShortTableBuilder {
 private[keys] object ShortTable {
   val MaxSize: Int = 15
 
-  /** Of 16 slots that are taken: a table that is so full is half as large, and more of it stays in the cache. */
+  /**
+   * How many of 16 slots are in use at most. A table that is so full is half as large, and more of it stays in the
+   * cache.
+   */
   val MostOfSixteen: Int = 13
 
   /** Whether a key can be in a table: the words of one are made as they lie in memory with the low byte first. */

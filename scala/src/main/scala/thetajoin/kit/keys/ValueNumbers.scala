@@ -13,10 +13,7 @@ sealed abstract class NumberedValues {
   /** The number of a value of 64 bits; negative if it has none. */
   def numberOf(value: Long): Int
 
-  /**
-   * The number of a value of which `size` bytes lie at `offset` of `base`, as for `Platform`; negative if it has
-   * none.
-   */
+  /** The number of a value whose `size` bytes lie at `offset` of `base`, as for `Platform`; negative if it has none. */
   def numberOf(base: AnyRef, offset: Long, size: Int): Int
 }
 
