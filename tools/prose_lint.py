@@ -41,7 +41,7 @@ SCALA_PARTS = re.compile(
     r"|(?P<comment>/\*.*?\*/|//[^\n]*)",
     re.S,
 )
-SCALA_CODE = re.compile(r"\{\{\{.*?\}\}\}|`[^`\n]+`|\[\[\S+|^ *\*|[\"/*]", re.S | re.M)
+SCALA_CODE = re.compile(r"\{\{\{.*?\}\}\}|@param \w+|`[^`\n]+`|\[\[\S+|^ *\*|[\"/*]", re.S | re.M)
 SEEN_BY_USERS = re.compile(r"extends ReasonCode\(|val summary|object Settings ")
 
 

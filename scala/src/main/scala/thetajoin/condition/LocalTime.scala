@@ -50,8 +50,8 @@ final case class LocalTime(zone: String) {
   }
 
   /**
-   * How far another instant's local time must be from this one's to be sure of the order: farther away, two instants
-   * are in the order of their local times.
+   * Another instant is in the order of local times with this one if their local times are farther apart than this
+   * number.
    */
   def doubt(instant: Long): Long = {
     val local = of(instant)

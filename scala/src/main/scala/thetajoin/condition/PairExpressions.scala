@@ -3,7 +3,7 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.expressions.Expression
 
 /**
- * An expression that says what follows if it is true: comparisons of values, each of which reads one of its children
+ * An expression that says what follows if it is true: comparisons of values. Each value reads one of its children
  * alone. None is null if the expression is true, and none can fail unless a child does.
  */
 trait ImpliesComparisons extends Expression {

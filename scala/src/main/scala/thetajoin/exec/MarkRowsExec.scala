@@ -29,7 +29,7 @@ final case class MarkRowsExec(child: SparkPlan, task: JoinTask)(@transient build
     extends UnaryExecNode
     with CodegenSupport {
 
-  /** The output is [[MarkedRows]], for the join above only. */
+  /** The columns of the rows that are read. The node gives [[MarkedRows]], for the join above only. */
   override def output: Seq[Attribute] = child.output
 
   override def nodeName: String = "MarkRows"

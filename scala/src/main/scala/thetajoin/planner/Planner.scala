@@ -144,10 +144,7 @@ private final class Planning(
     else None
   }
 
-  /**
-   * If rows must come out as they are read, the left side must be asked for matches, and its rows must not move for
-   * it.
-   */
+  /** If rows must come out as they are read, the join may only ask left rows for a match, and move them nowhere. */
   private def isFit(placement: Placement): Boolean =
     !asRead || ranking.isDefined || placement == Placement.Broadcast(BuildRight) &&
       JoinRole.of(join.joinType, BuildRight).exists(_.probeExistence.isDefined)
@@ -340,7 +337,7 @@ private final class Planning(
   private val IndexBytesPerRow = 20L
 
   /**
-   * How many times more rows a file may have than its size says. The number of build rows is known before rows are
+   * How many times more rows a file may have than its size says. The size of the index is known before rows are
    * sorted.
    */
   private val Compression = 8

@@ -1,8 +1,8 @@
 package thetajoin.reason
 
 /**
- * Why a join, or one accelerator for it, was passed over. `code` is stable across releases; `what` is a
- * sentence that static words open and run-time values close; `remedy` says what the user can do.
+ * Why a join, or one accelerator for it, was passed over. `code` is stable across releases. `what` begins with static
+ * words and ends with run-time values. `remedy` says what the user can do.
  */
 final case class Reason(code: ReasonCode, detail: String) {
   def what: String = if (detail.isEmpty) code.what else s"${code.what}: $detail"
@@ -34,7 +34,8 @@ object ReasonCode {
   case object ArrivalOrder
       extends ReasonCode(
         "ARRIVAL_ORDER",
-        "A LIMIT without ORDER BY in a correlated subquery takes this join's rows in the order of its inputs",
+        "A LIMIT without ORDER BY in a correlated subquery keeps this join's first rows in " +
+          "the order of its inputs",
         "Add ORDER BY to the subquery."
       )
   case object BuildTooLarge
@@ -53,19 +54,23 @@ object ReasonCode {
   case object EquiKeys
       extends ReasonCode(
         "EQUI_KEYS",
-        "The condition has equality keys, which Spark's hash and sort-merge joins use",
-        "Nothing to do. The hint THETA_JOIN(t), where t is a side of the join, asks for an index on the keys all the same."
+        "The condition has equality keys, and no index would serve more of it than Spark's " +
+          "own hash and sort-merge joins do",
+        "Nothing to do. The hint THETA_JOIN(t), where t is a side of the join, asks for an " +
+          "index on the keys all the same."
       )
   case object FewBuildRows
       extends ReasonCode(
         "FEW_BUILD_ROWS",
-        "The side to build has so few rows that Spark's hash join on the equality keys looks at hardly any of them",
+        "The side to build has so few rows that Spark's hash join on the equality keys is " +
+          "quicker than an index",
         "Nothing to do. Lower spark.thetajoin.equiKeys.minBuildRows if many of the rows have the same key."
       )
   case object FileOfRow
       extends ReasonCode(
         "FILE_OF_ROW",
-        "A function above the join asks for the file that a row is being read from, and rows would be read ahead or moved",
+        "A function above the join asks for the file of the current row, and the join would " +
+          "read rows ahead or move them",
         "Compute input_file_name() and its like below the join, or use the column _metadata."
       )
   case object Hinted
@@ -119,7 +124,8 @@ object ReasonCode {
   case object NoSecondComparison
       extends ReasonCode(
         "NO_SECOND_COMPARISON",
-        "There is one comparison of numbers, dates or timestamps between the sides at most, and no equal key",
+        "The condition has at most one comparison of numbers, dates or timestamps between the " +
+          "sides, and no equality key",
         "Nothing to do unless the condition has a second one, of another type."
       )
   case object Nondeterministic
@@ -137,15 +143,17 @@ object ReasonCode {
   case object OtherOperator
       extends ReasonCode(
         "OTHER_OPERATOR",
-        "Spark runs an operator of its own here, for which there is no accelerator",
+        "Spark runs an operator of its own here, and there is no accelerator for it",
         "Nothing to do."
       )
   case object PartitionTooLarge
       extends ReasonCode(
         "PARTITION_TOO_LARGE",
-        "Both sides are large, and so are partitions by the equal keys of the side to build, which can't be cut into blocks: the join is a FULL join, " +
-          "or blocks are switched off",
-        "Raise spark.thetajoin.shuffle.maxPartitionBytes if executors have the memory, or RESET it if it is 0; or raise spark.sql.shuffle.partitions."
+        "Both sides are large, and so are partitions of the side to build by the equality " +
+          "keys. They can't be cut into blocks: the join is a FULL join, or blocks are switched " +
+          "off",
+        "Raise spark.thetajoin.shuffle.maxPartitionBytes if executors have the memory, or " +
+          "RESET it if it is 0; or raise spark.sql.shuffle.partitions."
       )
   case object PlannedElsewhere
       extends ReasonCode(
@@ -156,7 +164,7 @@ object ReasonCode {
   case object PlanningFailed
       extends ReasonCode(
         "PLANNING_FAILED",
-        "Planning failed, so that Spark's own plan is used",
+        "Planning failed, so Spark's own plan is used",
         "Please report it with the stack trace in the driver's log."
       )
   case object PythonUdf

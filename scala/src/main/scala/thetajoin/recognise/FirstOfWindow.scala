@@ -10,8 +10,8 @@ import thetajoin.condition.ConditionAnalysis
 import thetajoin.logical.OrAsItIs
 
 /**
- * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: only the first `k` matches of each
- * left row can be among the first `k` rows of its partition. The window above the join stays, since several left rows
+ * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: only the first `k` matching rows of
+ * each left row can be among the first `k` of its partition. The window above the join stays, since several left rows
  * may be of one partition.
  */
 object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {

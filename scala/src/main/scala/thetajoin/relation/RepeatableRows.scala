@@ -15,7 +15,7 @@ private[thetajoin] final class RepeatableRows(
 ) extends Iterator[InternalRow] {
   private var rows = first
 
-  /** After the last row the bytes of all rows are released: an index is made of its own copies. */
+  /** After the last row the bytes of all rows are released, since an index is then made of the rows that were read. */
   override def hasNext: Boolean = rows.hasNext || {
     rows = Iterator.empty
     false

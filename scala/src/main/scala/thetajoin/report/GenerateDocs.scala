@@ -52,7 +52,7 @@ object GenerateDocs {
        |# Why a join is not accelerated
        |
        |EXPLAIN, `thetajoin.explain_joins(df)` and `thetajoin_explain('SELECT ...')` give one of these codes. The codes
-       |are stable across releases; their wording is not.
+       |are stable across releases. Their wording is not.
        |
        || code | what | remedy |
        || --- | --- | --- |

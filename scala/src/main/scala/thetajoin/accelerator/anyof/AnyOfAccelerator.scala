@@ -20,7 +20,8 @@ object AnyOfAccelerator extends Accelerator {
   override val id: String = "anyof"
 
   override val summary: String =
-    "An OR, or a CASE or coalesce that is one, of conditions that other accelerators serve: an index for each arm, each candidate once."
+    "An OR, or a CASE or coalesce that is read as one, of conditions that other accelerators " +
+      "serve: an index for each arm, each candidate once."
 
   case object NoOr
       extends ReasonCode(
@@ -69,7 +70,7 @@ object AnyOfAccelerator extends Accelerator {
         case Some(arm) => Left(ArmNotServed(arm.sql))
         // What each side says of itself leaves as many rows of a key as Spark's hash join looks at.
         case None if request.shape.equiKeys.nonEmpty && !served.exists(_._2.exists(_.isPaired)) =>
-          Left(ReasonCode.EquiKeys("the OR beside them compares nothing between the sides"))
+          Left(ReasonCode.EquiKeys("the OR next to them compares nothing between the sides"))
         case None => Right(combined(or, served.flatMap(_._2), request))
       }
     }

@@ -31,7 +31,7 @@ private[boxes] final class BoxLayout(
   /** By dimension and row: the middle of the stretch that the row covers. Rows are split by it. */
   private val centers = dimensions.map(e => if (e.isHalf) columns(e.low) else middles(e))
 
-  /** By dimension: the part of the range of all values that the rows to split lie in, from 0.0 to 1.0. */
+  /** By dimension: where the values of the rows to split lie among all values, from 0.0 to 1.0. */
   private val least = Array.fill(dimensions.length)(0.0)
   private val greatest = Array.fill(dimensions.length)(1.0)
 

@@ -40,8 +40,8 @@ object BoxesAccelerator extends Accelerator {
   override val id: String = "boxes"
 
   override val summary: String =
-    "Three or more comparisons between the sides (points in boxes, boxes that overlap, points near each other), perhaps beside " +
-      "equal keys: a probe walks down a packed R-tree."
+    "Three or more comparisons between the sides (points in boxes, boxes that overlap, points " +
+      "near each other), with or without equality keys: a probe walks down a packed R-tree."
 
   override def reasons: Seq[ReasonCode] = Seq(FewDimensions)
 
@@ -188,7 +188,8 @@ object BoxesAccelerator extends Accelerator {
   case object FewDimensions
       extends ReasonCode(
         "FEW_DIMENSIONS",
-        "Boxes take comparisons between the sides in two dimensions or more, of values that fit 64 bits",
-        "Nothing to do: another accelerator takes fewer."
+        "boxes serves comparisons between the sides in two dimensions or more, of values that " +
+          "fit 64 bits",
+        "Nothing to do: another accelerator serves fewer dimensions."
       )
 }

@@ -24,13 +24,14 @@ object ContainmentAccelerator extends Accelerator {
   override val id: String = "containment"
 
   override val summary: String =
-    "Values in arrays or map keys of the other side, arrays that overlap, supersets and subsets, and IN over columns: an inverted index of elements."
+    "Values in arrays or map keys of the other side, arrays that overlap, supersets and " +
+      "subsets, and IN over columns: an inverted index of elements."
 
   case object NoSetCondition
       extends ReasonCode(
         "NO_SET_CONDITION",
         "No conjunct asks which elements an array of one side has in common with the other side",
-        "Nothing to do unless the join is about arrays: docs/arrays-and-ors.md lists the forms that are understood."
+        "Nothing to do unless the join is about arrays: docs/arrays-and-ors.md lists the forms."
       )
 
   override def reasons: Seq[ReasonCode] = Seq(NoSetCondition)

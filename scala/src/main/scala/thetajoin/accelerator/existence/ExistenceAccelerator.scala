@@ -24,7 +24,8 @@ object ExistenceAccelerator extends Accelerator {
   override val id: String = "existence"
 
   override val summary: String =
-    "Semi, anti and mark joins on equal keys: the distinct keys are a bitmap or a hash table, a probe is one look-up."
+    "Semi, anti and mark joins on equality keys: the distinct keys are a bitmap or a hash " +
+      "table, a probe is one look-up."
 
   override def wireClasses: Seq[Class[_]] = Seq(
     classOf[TestedRows],

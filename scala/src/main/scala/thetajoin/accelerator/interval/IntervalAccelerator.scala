@@ -29,8 +29,9 @@ object IntervalAccelerator extends Accelerator {
   override val id: String = "interval"
 
   override val summary: String =
-    "Two comparisons between the sides (points in intervals, overlaps, any two inequalities), or one or two beside " +
-      "equal keys: a probe is a search in sorted rows and gives its matches."
+    "Two comparisons between the sides (points in intervals, overlaps, any two inequalities), " +
+      "or one or two next to equality keys: a probe is a search in sorted rows and gives its " +
+      "matches."
 
   override def wireClasses: Seq[Class[_]] = Seq(
     classOf[BetweenSpec],

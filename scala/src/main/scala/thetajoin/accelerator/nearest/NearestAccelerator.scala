@@ -33,7 +33,8 @@ object NearestAccelerator extends Accelerator {
   override val id: String = "nearest"
 
   override val summary: String =
-    "ASOF and nearest joins: rows are sorted by their keys and the value that is compared, and a probe is a search for the rows next to its own value."
+    "ASOF and nearest joins: rows are sorted by their keys and the value that is compared, " +
+      "and a probe is a search for the rows next to its own value."
 
   override def wireClasses: Seq[Class[_]] =
     Seq(
@@ -198,7 +199,9 @@ object NearestAccelerator extends Accelerator {
   case object OtherRank
       extends ReasonCode(
         "OTHER_RANK",
-        "The nearest row is not told by one value of the side to build that the condition bounds",
-        "Order by a number, date or timestamp of the right side that is compared with one of the left, or by their distance abs(a.t - b.t)."
+        "The order is not one value of the side to build that the condition bounds, nor a " +
+          "distance of such values",
+        "Order by a number, date or timestamp of the right side that is compared with a value " +
+          "of the left side, or by their distance abs(a.t - b.t)."
       )
 }

@@ -23,14 +23,15 @@ object PatternsAccelerator extends Accelerator {
   override val id: String = "patterns"
 
   override val summary: String =
-    "LIKE, RLIKE, contains, startswith, endswith, instr and the like with patterns of the other side, perhaps beside equal keys: one pass over a text " +
-      "finds all patterns whose strings it has, or each pattern's texts are looked up."
+    "LIKE, RLIKE, contains, startswith, endswith, instr and the like with patterns of the " +
+      "other side, with or without equality keys: one pass over a text finds all patterns whose " +
+      "strings it has, or each pattern's texts are looked up."
 
   case object NoTextCondition
       extends ReasonCode(
         "NO_TEXT_CONDITION",
         "No conjunct looks for patterns or strings of one side in texts of the other side",
-        "Nothing to do unless the join is about texts: docs/texts.md lists the forms that are understood."
+        "Nothing to do unless the join is about texts: docs/texts.md lists the forms."
       )
 
   override def reasons: Seq[ReasonCode] = Seq(NoTextCondition)

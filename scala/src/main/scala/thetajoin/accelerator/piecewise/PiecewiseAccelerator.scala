@@ -68,7 +68,7 @@ object PiecewiseAccelerator extends Accelerator {
   private def refusal(c: Comparison): Option[Reason] = {
     val (l, r) = (c.left.dataType, c.right.dataType)
     if (!DataTypeUtils.sameType(l, r))
-      Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${c.source.sql}"))
+      Some(ReasonCode.KeyType(s"${l.sql} and ${r.sql} in ${c.source.sql}"))
     else
       ValueOrder.unordered(l).map {
         case s: StringType => ReasonCode.KeyCollation(s"${s.sql} in ${c.source.sql}")

@@ -29,14 +29,16 @@ object VectorAccelerator extends Accelerator {
   override val id: String = "vector"
 
   override val summary: String =
-    "Cosine similarity, inner product or distance of vectors of both sides, compared with a bound or the nearest first, perhaps beside equal keys: " +
-      "blocks of probe vectors meet the build vectors by a matrix product."
+    "Cosine similarity, inner product or distance of vectors of both sides, compared with a " +
+      "bound or the nearest first, with or without equality keys: blocks of probe vectors meet " +
+      "the build vectors by a matrix product."
 
   case object NoVectors
       extends ReasonCode(
         "NO_VECTORS",
-        "The matches are not those of vectors above a similarity or within a distance, nor the first of them",
-        "Nothing to do unless the join is about vectors: docs/vectors.md lists the forms that are understood."
+        "The condition compares no vectors with a similarity or a distance, and no order " +
+          "ranks by one",
+        "Nothing to do unless the join is about vectors: docs/vectors.md lists the forms."
       )
 
   override def reasons: Seq[ReasonCode] = Seq(NoVectors)

@@ -29,13 +29,16 @@ object WildcardAccelerator extends Accelerator {
   override val id: String = "wildcard"
 
   override val summary: String =
-    "Rules with open columns, (b.x IS NULL OR a.x = b.x) AND ..: the rules are grouped by which columns are open, a probe is one look-up for each group."
+    "Rules with wildcards, (b.x IS NULL OR a.x = b.x) AND ..: the rules are grouped by their " +
+      "wildcard columns, a probe is one look-up for each group."
 
   case object NoOpenColumn
       extends ReasonCode(
         "NO_OPEN_COLUMN",
-        "No conjunct is an equality, or a condition of the built side in its place, such as (b.x IS NULL OR a.x = b.x)",
-        "Nothing to do unless the join is on a table of rules; a BROADCAST hint has that side built."
+        "No conjunct is a wildcard of the build side or an equality, such as (b.x IS NULL OR " +
+          "a.x = b.x)",
+        "Nothing to do unless the join is on a table of rules. A BROADCAST hint then has that " +
+          "table built."
       )
 
   override def reasons: Seq[ReasonCode] = Seq(NoOpenColumn)
