@@ -90,7 +90,7 @@ check-python: .venv/.complete
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy $(TYPED)
-	$(PYTHON) tools/prose_lint.py --docs
+	$(PYTHON) tools/prose_lint.py
 
 fmt: .venv/.complete ## format and mend what can be mended
 	tools/sbt scalafmtSbt scalafixAll scalafmtAll
