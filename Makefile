@@ -97,8 +97,9 @@ fmt: .venv/.complete ## format and mend what can be mended
 	$(PYTHON) -m ruff check --fix-only --quiet .
 	$(PYTHON) -m ruff format .
 
-docs: .venv/.complete ## regenerate what is generated: settings, accelerators, reasons
+docs: .venv/.complete ## regenerate what is generated: settings, accelerators, reasons, figures of the benchmarks
 	tools/sbt "runMain thetajoin.report.GenerateDocs ."
+	$(PYTHON) -m benchmarks.summary
 	$(PYTHON) -m ruff format --quiet python/src/thetajoin/_settings.py
 
 wheel: $(WHEEL) ## the Python package with the jar inside, in dist/

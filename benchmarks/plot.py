@@ -43,6 +43,39 @@ def write(suite: Suite, results: list[Result], settings: Settings, path: Path) -
     figure.savefig(path, metadata={"Date": None})
 
 
+def overview(rows: list[tuple[str, Result]], path: Path) -> None:
+    """Draw a result of each of several suites: off, on, and the peer that took the least time."""
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "overview", "font.size": 10})
+    figure = Figure(figsize=(9, 1.2 + 0.36 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for row, (_, result) in enumerate(rows):
+        peers = [name for name in STYLES if name not in (OFF, ON) and result.median(name)]
+        best = min(peers, key=lambda name: result.median(name) or 0.0, default=None)
+        for engine in (OFF, *([best] if best else []), ON):
+            seconds = _seconds(result, engine)
+            if seconds is None:
+                continue
+            colour, marker = STYLES[engine] if engine in (OFF, ON) else ("#0072b2", "D")
+            if isinstance(result.not_run.get(engine), OverLimit):
+                marker = ">"
+            axes.scatter(seconds, row, s=48, color=colour, marker=marker, zorder=2, linewidths=0)
+            if engine == best:
+                axes.annotate(
+                    best,
+                    (seconds, row),
+                    xytext=(0, 6),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=7,
+                    color=colour,
+                )
+    _draw_axes(axes, [label for label, _ in rows])
+    axes.set_xlabel("seconds, medians (\u25b6 over the limit)")
+    names = {OFF: STYLES[OFF], "best peer": ("#0072b2", "D"), ON: STYLES[ON]}
+    _draw_legend(axes, names)
+    figure.savefig(path, metadata={"Date": None})
+
+
 def _draw_row(axes: Axes, suite: Suite, row: int, result: Result) -> None:
     """The engines' dots, and a line from Spark to Spark with thetajoin."""
     off, on = _seconds(result, OFF), _seconds(result, ON)
@@ -65,10 +98,21 @@ def _label(result: Result) -> str:
 
 def _draw_frame(axes: Axes, suite: Suite, labels: list[str], settings: Settings) -> None:
     """Labels, grid, legend and title."""
+    _draw_axes(axes, labels)
+    axes.set_xlim(right=settings.limit * 1.6)
+    axes.set_title(
+        f"{suite.title}, {settings.threads} threads (\u25b6 over {settings.limit:g} s)",
+        loc="left",
+        pad=30,
+        fontweight="bold",
+    )
+    _draw_legend(axes, {name: STYLES[name] for name in suite.engines})
+
+
+def _draw_axes(axes: Axes, labels: list[str]) -> None:
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlim(right=settings.limit * 1.6)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:g} s"))
     axes.grid(axis="x", which="major", color="#d0d0d0", linewidth=0.8)
@@ -76,15 +120,12 @@ def _draw_frame(axes: Axes, suite: Suite, labels: list[str], settings: Settings)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.set_title(
-        f"{suite.title}, {settings.threads} threads (\u25b6 over {settings.limit:g} s)",
-        loc="left",
-        pad=30,
-        fontweight="bold",
-    )
+
+
+def _draw_legend(axes: Axes, styles: dict[str, tuple[str, str]]) -> None:
     marks = [
-        Line2D([], [], color=STYLES[name][0], marker=STYLES[name][1], linestyle="", label=name)
-        for name in suite.engines
+        Line2D([], [], color=colour, marker=marker, linestyle="", label=name)
+        for name, (colour, marker) in styles.items()
     ]
     axes.legend(
         handles=marks,

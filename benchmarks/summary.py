@@ -1,10 +1,13 @@
-"""The table in benchmarks/README.md from the suites' results: `python -m benchmarks.summary`."""
+"""The table in benchmarks/README.md and the picture in README.md, from the suites' results:
+`python -m benchmarks.summary`.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+from benchmarks.plot import overview
 from benchmarks.queries import OFF, ON, Query
 from benchmarks.report import Result, cell, off_ratio
 from benchmarks.suites import SUITES
@@ -80,6 +83,22 @@ QUERIES = {
     ),
     "nlj": ("Q4", "Q8", "Q12", "S3", "Q8_grouped", "Q8_written"),
 }
+# One of each kind for the README's picture.
+CHART = (
+    ("points in intervals, 20M x 1M", "range", "point_large"),
+    ("intervals next to a key, 20M x 1M", "range", "grouped_large"),
+    ("intervals that overlap, 1M x 1M", "range", "overlap_pareto"),
+    ("two inequalities, 1M x 1M", "range", "inequalities_large"),
+    ("a value in an array, 200K x 2K", "containment", "contains_rewritten"),
+    ("rules with wildcards, 1M x 1K", "containment", "rules"),
+    ("text patterns, 200K x 2K", "text", "like"),
+    ("the 5 nearest vectors, 500 x 20K", "vector", "nearest_5"),
+    ("points in boxes, 500K x 20K", "spatial", "in_boxes"),
+    ("within a distance, 1M x 100K", "spatial", "near"),
+    ("ASOF next to a key, 10M x 2M", "asof", "symbols"),
+    ("NOT EXISTS on a key, 20M in 10M", "existence", "large_fan_anti"),
+)
+PICTURE = ROOT / "docs" / "off-on-peers.svg"
 FACTS = ("join", "rows", "condition", "then")
 ENGINES = (OFF, ON, "DuckDB", "ClickHouse", "DataFusion", "Polars", "SedonaDB")
 
@@ -89,6 +108,12 @@ def write() -> None:
     before, begin, rest = README.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     README.write_text("".join((before, begin, *(f"{line}\n" for line in table()), end, after)))
+    draw(PICTURE)
+
+
+def draw(path: Path) -> None:
+    """Draw the README's picture."""
+    overview([(label, _read(suite)[query]) for label, suite, query in CHART], path)
 
 
 def table() -> list[str]:

@@ -73,9 +73,9 @@ def problems(path: Path) -> Iterator[tuple[int, str]]:
             line = text.count("\n", 0, match.start()) + 1
             yield line, f"{' '.join(match.group().split())} -> {better}"
     lines = zip(path.read_text().split("\n"), text.split("\n"), strict=False)
-    for number, (line, words) in enumerate(lines, 1):
-        if len(line) > COLUMNS and words.strip() and not line.startswith("|"):
-            yield number, f"{len(line)} columns -> {COLUMNS}"
+    for number, (whole, words) in enumerate(lines, 1):
+        if len(whole) > COLUMNS and words.strip() and not whole.startswith("|"):
+            yield number, f"{len(whole)} columns -> {COLUMNS}"
 
 
 def main(*arguments: str) -> int:

@@ -19,142 +19,128 @@ __all__ = [
     "ENABLED",
     "EQUI_KEYS_MIN_BUILD_ROWS",
     "SHUFFLE_MAX_PARTITION_BYTES",
-    "SORT_PROBE_MIN_INDEX_BYTES",
 ]
 
 ACCELERATORS: Final = "spark.thetajoin.accelerators"
-"""Comma-separated class names of further accelerators, each a thetajoin.contract.Accelerator with
-a constructor without arguments. Those registered as Java services are found without it.
+"""Comma-separated class names of further accelerators. Each is a thetajoin.contract.Accelerator
+with a constructor without arguments. Accelerators registered as Java services are found
+without it.
 
 Default: empty. Since 0.1.0.
 """
 
 ACCELERATOR_ANYOF_ENABLED: Final = "spark.thetajoin.accelerator.anyof.enabled"
-"""Whether the anyof accelerator may be chosen. Switch it off to compare plans or to step around a
+"""Whether the anyof accelerator may be chosen. Switch it off to compare plans or to avoid a
 defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_BOXES_ENABLED: Final = "spark.thetajoin.accelerator.boxes.enabled"
-"""Whether the boxes accelerator may be chosen. Switch it off to compare plans or to step around a
+"""Whether the boxes accelerator may be chosen. Switch it off to compare plans or to avoid a
 defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_CONTAINMENT_ENABLED: Final = "spark.thetajoin.accelerator.containment.enabled"
-"""Whether the containment accelerator may be chosen. Switch it off to compare plans or to step
-around a defect.
+"""Whether the containment accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_EXISTENCE_ENABLED: Final = "spark.thetajoin.accelerator.existence.enabled"
-"""Whether the existence accelerator may be chosen. Switch it off to compare plans or to step
-around a defect.
+"""Whether the existence accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_INTERVAL_ENABLED: Final = "spark.thetajoin.accelerator.interval.enabled"
-"""Whether the interval accelerator may be chosen. Switch it off to compare plans or to step
-around a defect.
+"""Whether the interval accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_NEAREST_ENABLED: Final = "spark.thetajoin.accelerator.nearest.enabled"
-"""Whether the nearest accelerator may be chosen. Switch it off to compare plans or to step around
-a defect.
+"""Whether the nearest accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_NESTEDLOOP_ENABLED: Final = "spark.thetajoin.accelerator.nestedloop.enabled"
-"""Whether the nestedloop accelerator may be chosen. Switch it off to compare plans or to step
-around a defect.
+"""Whether the nestedloop accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_PATTERNS_ENABLED: Final = "spark.thetajoin.accelerator.patterns.enabled"
-"""Whether the patterns accelerator may be chosen. Switch it off to compare plans or to step
-around a defect.
+"""Whether the patterns accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_PIECEWISE_ENABLED: Final = "spark.thetajoin.accelerator.piecewise.enabled"
-"""Whether the piecewise accelerator may be chosen. Switch it off to compare plans or to step
-around a defect.
+"""Whether the piecewise accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_VECTOR_ENABLED: Final = "spark.thetajoin.accelerator.vector.enabled"
-"""Whether the vector accelerator may be chosen. Switch it off to compare plans or to step around
-a defect.
+"""Whether the vector accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 ACCELERATOR_WILDCARD_ENABLED: Final = "spark.thetajoin.accelerator.wildcard.enabled"
-"""Whether the wildcard accelerator may be chosen. Switch it off to compare plans or to step
-around a defect.
+"""Whether the wildcard accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
 
 Default: ``true``. Since 0.1.0.
 """
 
 BROADCAST_MAX_BYTES: Final = "spark.thetajoin.broadcast.maxBytes"
-"""The largest estimated build side that is broadcast where there is no equality key. If both
-sides are larger than this or, unless it is set, than a sixteenth of the driver's heap, a join
-is run by ranges if it has two comparisons, and in blocks otherwise. A join with the first
-matches (ASOF, nearest) is run in blocks if its right side is larger; unless it is set and
-where look-ups are quick, than an eighth of the heap. FULL joins of sides that can't be read
-twice are not subject to it: Spark itself can only broadcast them. Raise it where driver and
-executors have memory to spare, lower it where they run short.
+"""The largest estimated build side that is broadcast in a join without equality keys. If both
+sides are larger, a join with two comparisons is run by ranges, and any other join in blocks. A
+top-k join (ASOF, nearest) is run in blocks if its right side is larger. Unless this is set, a
+sixteenth of the driver's heap is the limit too, and for top-k joins with quick look-ups an
+eighth of the smaller heap of driver and executors, 1 GB at most, takes its place. FULL joins
+of sides that can't be read twice have no limit: Spark itself can only broadcast them. Raise it
+if driver and executors have memory to spare, lower it if they run short.
 
 Default: ``256m``. Since 0.1.0.
 """
 
 ENABLED: Final = "spark.thetajoin.enabled"
-"""Whether joins are planned by thetajoin. false gives Spark's own plans exactly; change it to
-compare the two.
+"""Whether thetajoin plans joins. false gives Spark's own plans exactly. Change it to compare the
+two.
 
 Default: ``true``. Since 0.1.0.
 """
 
 EQUI_KEYS_MIN_BUILD_ROWS: Final = "spark.thetajoin.equiKeys.minBuildRows"
-"""The fewest build rows, by estimate, for which an inner or outer join is accelerated that
-compares more than equality keys. With fewer rows Spark's hash join takes less time than the
-construction of an index. 0 accelerates all such joins.
+"""The fewest build rows, by estimate, from which an inner or outer join on equality keys and
+other conditions is accelerated. With fewer rows Spark's hash join is done before an index is
+built. 0 accelerates all such joins.
 
 Default: ``100``. Since 0.1.0.
 """
 
 SHUFFLE_MAX_PARTITION_BYTES: Final = "spark.thetajoin.shuffle.maxPartitionBytes"
-"""The most bytes of build rows that a task is given where both sides of a join are large: by
-estimate, and by what shuffles have written. To build its index takes up to three times that in
-a task. Unless this is set, a task is given less where Spark grants it less than three times as
-much while all cores of its executor are busy. A larger partition of a join with equality keys
-is cut into blocks, as is a side of a join without. Each block meets all rows that it may
-match, so that larger blocks are fewer passes over the other side. FULL joins with larger
-partitions are left to Spark's sorted join. Lower it where executors run short of memory; 0
-leaves joins of two large sides to Spark.
+"""The most bytes of build rows that a task is given if both sides of a join are large, by
+estimate and by the sizes of shuffles that have run. Building the index needs up to three times
+that in a task. Unless this is set, the limit is the smaller of 128 MB and a third of a task's
+share of execution memory. With equality keys a larger partition is cut into blocks, and
+without them a side is. Each block meets all rows that it may match, so larger blocks are fewer
+passes over the other side. FULL joins with larger partitions are left to Spark's sorted join.
+Lower it if executors run short of memory. 0 leaves joins of two large sides to Spark.
 
 Default: ``128m``. Since 0.1.0.
-"""
-
-SORT_PROBE_MIN_INDEX_BYTES: Final = "spark.thetajoin.sortProbe.minIndexBytes"
-"""From which size of an ordered index on probe rows are sorted in batches ahead of the look-ups,
-so that neighbours read neighbouring memory: if there may be more than 100,000 probe rows and
-the index has 4 MiB or more, but for wide probe rows whose pairs no aggregate consumes in
-place; in a smaller one if pairs come out, a probe row is narrow, and a key has 64 build rows
-or more on average. An index that finds a probe row's only candidate by one call may take no
-batches. A batch of which few rows have their key in the index stays as it is. 0 ignores all
-else; a size that no index has, such as 1p, sorts never, which keeps the order of probe rows
-within a partition.
-
-Default: ``4k``. Since 0.1.0.
 """
