@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks whether the jar can run on the Spark that loads it. In Java, since a jar of Scala 2.13 meets another Scala library elsewhere, of
- * which it can call next to nothing.
+ * Asks whether the jar can run on the Spark that loads it. It is Java, since a jar of Scala 2.13 meets another Scala
+ * library elsewhere, and can call next to nothing of it.
  */
 final class SparkVersions {
   private static final int MAJOR = 4;
@@ -31,7 +31,7 @@ final class SparkVersions {
   }
 
   /**
-   * What is to be said of a Spark that may do, or null.
+   * A warning about a Spark that may do, or null.
    *
    * @throws UnsupportedSparkException if it can't do
    */

@@ -2,7 +2,10 @@ package thetajoin.accelerator.vector;
 
 import java.util.Arrays;
 
-/** By loops over arrays of their own, which the JIT makes vector instructions of: it does not where one array is read at several places. */
+/**
+ * By loops over arrays of their own. The JIT makes vector instructions of these, but not of loops that read one array
+ * at several places.
+ */
 final class LoopProducts extends Products {
   private static final int PANELS = 8;
   private static final int WIDTH = PANELS * LANES;

@@ -4,7 +4,10 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/** By the JDK's Vector API. Six probe vectors meet two vectors of lanes at a time, so that twelve sums stay in registers. */
+/**
+ * By the JDK's Vector API. Six probe vectors meet two vectors of lanes at a time, so that twelve sums stay in
+ * registers.
+ */
 final class SimdProducts extends Products {
   private static final VectorSpecies<Float> SPECIES =
       FloatVector.SPECIES_PREFERRED.length() > LANES / 2

@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * What Spark's functions of vectors compute, for versions of Spark that have none. Sums are of 64 bits. The result is null if a coordinate is.
+ * The computation of Spark's functions of vectors, for versions of Spark that have none. Sums are of 64 bits. The
+ * result is null if a coordinate is.
  */
 public final class VectorFunctions {
   private VectorFunctions() {}

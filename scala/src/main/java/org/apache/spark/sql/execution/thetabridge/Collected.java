@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.SparkPlan;
 
 /**
- * All rows of a plan, in the driver: as compressed bytes that become a row one by one. Spark keeps the call to itself, hence this place.
+ * All rows of a plan, in the driver: as compressed bytes that become a row one by one. Spark keeps the call to
+ * itself, so this class lies in its package.
  *
  * @param count how many rows there are
  */

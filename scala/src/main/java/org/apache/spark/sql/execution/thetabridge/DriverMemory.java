@@ -10,10 +10,11 @@ public final class DriverMemory {
   private DriverMemory() {}
 
   /**
-   * Has Spark let go of blocks that it keeps, those that were not used for the longest time first, if so many bytes would not be left.
-   * Among them are the values of broadcasts, which go to disk, and which it keeps for as long as anything refers to their query.
+   * Has Spark release blocks that it keeps, the least recently used ones first, if so many bytes would not be left.
+   * Among them are the values of broadcasts, which go to disk. Spark keeps these for as long as anything refers to
+   * their query.
    *
-   * @return the bytes of blocks that it has let go of
+   * @return the bytes of blocks that it has released
    */
   public static long makeRoom(long bytes) {
     if (bytes <= free() || SparkEnv.get() == null) return 0;
@@ -35,7 +36,10 @@ public final class DriverMemory {
     while (missing > 0 && !evicted(memory, missing)) missing /= 2;
   }
 
-  /** Asks for all that is unused and so much more, for which blocks go, and gives it back. Nothing goes unless as much can. */
+  /**
+   * Asks for all unused memory and so much more, which makes blocks go, and gives it back. Nothing goes unless as
+   * much can.
+   */
   private static boolean evicted(MemoryManager memory, long missing) {
     synchronized (memory) {
       long unused = memory.maxOnHeapStorageMemory() - memory.storageMemoryUsed();

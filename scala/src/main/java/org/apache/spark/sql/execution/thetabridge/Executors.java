@@ -4,8 +4,8 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.SparkContext$;
 
 /**
- * What an executor has, as far as that is known before there is one. Spark keeps its reading of these settings and of the master's URL to
- * itself, hence this place.
+ * The memory and cores of an executor, as far as they are known before there is one. Spark keeps its reading of these
+ * settings and of the master's URL to itself, so this class lies in its package.
  */
 public final class Executors {
   private Executors() {}

@@ -14,8 +14,9 @@ import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
- * Rows that depend on the order in which the rows are read that they are made of. If that may differ from one time to the next, Spark has to know, which only its own
- * classes may say: tasks that have read rows of a task that runs again are then run again too.
+ * Rows that depend on the order in which their input is read. If that order may differ from one time to the next,
+ * Spark has to know: tasks that have read rows of a task that runs again are then run again too. Only Spark's own
+ * classes may say so.
  */
 public final class OrderSensitiveRows extends RDD<InternalRow> {
 

@@ -19,8 +19,8 @@ public final class Shuffles {
   }
 
   /**
-   * Whether a shuffle writes a row before it asks for the next one, so that one row object may serve for all. Spark's own
-   * does, with rows as bytes; others may gather rows first.
+   * Whether a shuffle writes a row before it asks for the next one, so that one row object may serve for all. Spark's
+   * own shuffle does, with rows as bytes. Others may gather rows first.
    */
   public static boolean writeRowsAtOnce() {
     return SparkEnv.get().shuffleManager() instanceof SortShuffleManager;

@@ -6,9 +6,10 @@ import org.apache.spark.memory.MemoryMode;
 import org.apache.spark.util.TaskCompletionListener;
 
 /**
- * Heap that a task takes for what can't be spilled. Spark's memory manager is told of it, so that operators which can spill make
- * room; what it does not grant is taken all the same, and what it granted is lent to an operator of the task that can't go on
- * without. Spark keeps the task's manager to itself, hence this place.
+ * Heap that a task uses for structures that can't be spilled. Spark's memory manager is told of it, so that operators
+ * which can spill make room. Memory that it does not grant is used all the same. Memory that it granted is lent to an
+ * operator of the task that can't go on without it. Spark keeps the task's manager to itself, so this class lies in
+ * its package.
  */
 public final class TaskMemory extends MemoryConsumer {
   private final TaskContext task;
@@ -19,7 +20,7 @@ public final class TaskMemory extends MemoryConsumer {
     this.task = task;
   }
 
-  /** Of the running task, at the end of which it is given back. */
+  /** The memory of the running task. It is given back at the end of the task. */
   public static TaskMemory ofRunningTask() {
     TaskMemory memory = new TaskMemory(TaskContext.get());
     TaskCompletionListener giveBack = ended -> memory.hold(0);
