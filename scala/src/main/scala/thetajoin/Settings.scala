@@ -3,7 +3,10 @@ package thetajoin
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
-/** One setting: its key, its default as text, what it does and who would change it, and what its text is read as. */
+/**
+ * One setting: its key, its default as text, its effect and who would change it, and the value that its text is read
+ * as.
+ */
 final case class Setting[A](
     key: String,
     default: String,

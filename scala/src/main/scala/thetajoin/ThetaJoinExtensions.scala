@@ -17,7 +17,7 @@ import thetajoin.large.LargeJoins
 import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
 
-/** What goes into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
+/** The entry into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     SparkVersions.requireSupported()

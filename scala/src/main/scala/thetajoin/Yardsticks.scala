@@ -2,7 +2,7 @@ package thetajoin
 
 /**
  * Numbers that were tuned by measurement. They are no settings: a user has no reason to know them. A test sets them,
- * to reach with few rows what takes many.
+ * so that few rows suffice where many are usual.
  */
 object Yardsticks {
 

@@ -113,7 +113,7 @@ final class Sides(left: AttributeSet, right: AttributeSet) {
     ofLeft(l) && ofRight(r) || ofRight(l) && ofLeft(r)
 }
 
-/** Matches what NOT IN asks of a column: `l = r`, or a null on either side. */
+/** Matches the comparison of a column in NOT IN: `l = r`, or a null on either side. */
 object NullAwareEquality {
   def unapply(e: Expression): Option[(Expression, Expression)] = e match {
     case Or(equal @ EqualTo(l, r), IsNull(other)) if equal.semanticEquals(other) => Some((l, r))

@@ -104,7 +104,7 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       isolated(terms ++ beyond) ++ isolated(scaled(terms, -1) ++ beyond)
     }
 
-  /** What the square root of a number is at most. */
+  /** The most that the square root of a number can be. */
   private def root(square: Expression): Option[Seq[Term]] = (sum(square), square) match {
     case (Some(Seq(Term(value, 1.0, _))), _) => Some(Seq(Term(Sqrt(value), 1.0, isReach = true)))
     case (_, Multiply(x, y, _)) if isMeasured(square) && x == y => sum(x).map(_.map(size))
@@ -158,7 +158,7 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       def compared(left: Expression, operator: Operator, right: Expression) =
         Comparison(source, left, operator, right, exact = false)
       // A value that stands alone is about as large as the others at most, where the comparison holds or nearly does:
-      // they tell what is rounded.
+      // they tell the rounding.
       Some((ofLeft, ofRight) match {
         case (_, Seq(Term(value, 1.0, false))) =>
           val upper = outward(scaled(ofLeft ++ constant, -1), isUp = true)

@@ -75,12 +75,12 @@ final case class Implied(source: Expression, comparisons: Seq[Comparison]) exten
 
 /**
  * `left = right`, or `left <=> right` if `nullSafe`, where `left` reads columns of the left side alone and `right` of
- * the right alone: what Spark's own joins take as a key.
+ * the right alone: a key of Spark's own joins.
  */
 final case class EquiKey(source: Expression, left: Expression, right: Expression, nullSafe: Boolean)
     extends Conjunct {
 
-  /** What must be equal, none of it null, of the build side and of the probe side. */
+  /** The expressions of the build side and of the probe side that must be equal, none of them null. */
   def oriented(buildSide: BuildSide): (Seq[Expression], Seq[Expression]) = buildSide match {
     case BuildLeft => (parts(left), parts(right))
     case BuildRight => (parts(right), parts(left))

@@ -150,7 +150,7 @@ object OrderedLong {
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
 
-  /** What [[ofDouble]] was given. */
+  /** The number that [[ofDouble]] was given. */
   def toDouble(ordered: Long): Double =
     java.lang.Double.longBitsToDouble(ordered ^ ((ordered >> 63) & Long.MaxValue))
 }

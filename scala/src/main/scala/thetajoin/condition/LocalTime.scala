@@ -73,7 +73,7 @@ object LocalTime {
   private def at(change: ZoneOffsetTransition): Long = change.toEpochSecond * MicrosOfSecond
 }
 
-/** What [[LocalTime]] says of an instant, as a number. Only used as an index key. */
+/** A limit that [[LocalTime]] gives for an instant, as a number. Only used as an index key. */
 final case class LocalLimit(child: Expression, time: LocalTime, kind: LocalLimit.Kind)
     extends UnaryExpression {
   override def dataType: DataType = LongType

@@ -67,8 +67,9 @@ final case class OutwardSum(
 /**
  * How precise arithmetic is.
  *
- * @param rounding what a comparison rounds by at most, in parts of its terms, and then some
- * @param tiny what it rounds by where a result is too small to have digits: the square of a lesser number is zero
+ * @param rounding by how much a comparison is rounded at most, in parts of its terms, and then some
+ * @param tiny by how much it is rounded if a result is too small to have digits: the square of a lesser number is
+ *   zero
  * @param huge the sum of the sizes of terms up to which no step on the way can leave the range of numbers, squares
  *   included
  */

@@ -3,14 +3,14 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.expressions.Expression
 
 /**
- * An expression that says what follows if it is true: comparisons of values. Each value reads one of its children
- * alone. None is null if the expression is true, and none can fail unless a child does.
+ * An expression that tells its consequences if it is true: comparisons of values. Each value reads one of its
+ * children alone. None is null if the expression is true, and none can fail unless a child does.
  */
 trait ImpliesComparisons extends Expression {
   def implied: Seq[(Expression, Operator, Expression)]
 }
 
-/** The distance of two children in the plane, or in space, but for what arithmetic rounds. */
+/** The distance of two children in the plane, or in space, apart from rounding. */
 trait Distance extends Expression {
 
   /** The boxes around both in each dimension: the left child's first, then the right child's. */
@@ -40,7 +40,7 @@ trait PairTested extends Expression {
 trait PairTest extends Serializable {
 
   /**
-   * What `holds` takes of a value; shared by tasks.
+   * The form of a value that `holds` reads; shared by tasks.
    *
    * @param isLeft whether it is the left value
    * @param isReused whether it will be tested many times

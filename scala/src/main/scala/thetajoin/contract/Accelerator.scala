@@ -41,7 +41,7 @@ trait Accelerator {
    */
   def isFor(need: Need): Boolean = true
 
-  /** What this accelerator would serve of the join if the request's side were indexed, or why it would not. */
+  /** The offer of this accelerator for the join if the request's side were indexed, or the reason against it. */
   def offer(request: JoinRequest): Either[Reason, Offer]
 }
 
@@ -50,7 +50,7 @@ trait Accelerator {
  *
  * @param shape the condition, split into conjuncts
  * @param buildSide the side that would be indexed
- * @param need what the result needs of a probe row's matches
+ * @param need which of a probe row's matches the result needs
  * @param ask how other accelerators would serve a part of the condition
  * @param isPart whether the shape has a part of the condition only: the rest may keep it from an error
  */
@@ -77,9 +77,9 @@ final case class JoinRequest(
 
   /**
    * Whether a conjunct of both sides that an index tests may raise an error there that Spark's join would not raise:
-   * another one that stands before it may keep it from that.
+   * another conjunct that stands before it may prevent that.
    *
-   * @param exact what the index answers before it tests the conjunct
+   * @param exact the conjuncts that the index answers before it tests this one
    */
   def isGuarded(conjunct: Expression, exact: Seq[Expression]): Boolean = {
     // Which rows on the build side have a match is known at the end of all probe rows: an error would come too soon.
@@ -91,7 +91,7 @@ final case class JoinRequest(
   }
 }
 
-/** What the result needs of a probe row's matches. */
+/** Which of a probe row's matches the result needs. */
 sealed trait Need
 
 object Need {
@@ -121,7 +121,7 @@ trait Ask {
  * @param buildKeys one-sided expressions over the build side, evaluated once a row
  * @param probeKeys one-sided expressions over the probe side that the index understands
  * @param spec how to build the index: constants only, so that equal joins get equal specs
- * @param cost what the planner compares with the costs of other offers; the cheapest wins
+ * @param cost is compared with the costs of other offers; the cheapest wins
  * @param isRanked whether the candidates come in the order of rank that [[Need.Lowest]] asks for, and none has the
  *   rank null
  */
@@ -141,12 +141,12 @@ final case class Offer(
 }
 
 /**
- * What an index is expected to cost. Times are nanoseconds of one core. The order of magnitude is what counts.
+ * The expected cost of an index. Times are nanoseconds of one core. Only the order of magnitude counts.
  *
  * @param share how many of the build rows are candidates of a probe row, 0.0 to 1.0
  * @param perProbe time of a look-up, without its candidates
  * @param perBuildRow time to index a build row
- * @param perPair time that a look-up takes for each build row of its equal keys, candidate or not: 0 for an index
+ * @param perPair time that a look-up takes for each build row of its equality keys, candidate or not: 0 for an index
  *   that leaves rows out unseen
  */
 final case class Cost(

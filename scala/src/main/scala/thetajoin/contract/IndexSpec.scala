@@ -11,7 +11,7 @@ trait IndexSpec extends Serializable {
 
   /**
    * If the index keeps fewer rows than it is given, and a task can tell some of the others before they move: makes
-   * what it remembers, from the types of the keys.
+   * the memory of a task, from the types of the keys.
    */
   def sieve: Option[Seq[DataType] => SeenKeys] = None
 
@@ -82,13 +82,13 @@ abstract class IndexBuilder {
   /** Of the task or thread that builds. */
   protected final val cancellation: Cancellation = new Cancellation
 
-  /** `keys` is reused by the caller: copy what is kept. */
+  /** `keys` is reused by the caller: copy the values that are kept. */
   def add(keys: InternalRow): Unit
 
   /**
-   * About the most bytes that it would hold at once if no more rows came: what it has collected, and what [[finish]]
-   * makes of that while it is still there. Spark lets go of so much in time. It is asked for once in some thousand
-   * rows.
+   * About the most bytes that it would hold at once if no more rows came: the rows it has collected, and the
+   * structures that [[finish]] makes of them while they are still there. Spark releases so much in time. It is asked
+   * for once in some thousand rows.
    */
   def bytes: Long
 

@@ -54,7 +54,7 @@ trait BatchProber { this: Prober =>
   /** The group of other keys. */
   def group(keys: InternalRow): Int
 
-  /** The group if there are no equal keys. */
+  /** The group if there are no equality keys. */
   def group(): Int = 0
 
   /** Starts on the candidates within a group; `second` is not read if there is one number. */

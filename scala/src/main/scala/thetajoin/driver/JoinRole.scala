@@ -4,11 +4,12 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans._
 
 /**
- * What a join type asks of the two sides once one of them is built. The driver knows join types by nothing else.
+ * The meaning of a join type for the two sides once one of them is built. The driver knows join types by nothing
+ * else.
  *
  * @param pairs whether matching pairs are rows of the result
- * @param padsProbe whether a probe row without a match is, with nulls for the build side
- * @param padsBuild whether a build row without a match is, with nulls for the probe side
+ * @param padsProbe whether probe rows without a match are rows of the result, with nulls for the build side
+ * @param padsBuild whether build rows without a match are rows of the result, with nulls for the probe side
  * @param probeExistence set if the result is probe rows, chosen or marked by whether they have a match
  * @param buildExistence the same for build rows
  */

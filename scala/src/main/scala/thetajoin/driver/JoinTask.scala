@@ -8,7 +8,7 @@ import thetajoin.contract.{BatchLookup, KeyErrors, LongsLookup}
 import thetajoin.relation.ThetaRelation
 
 /**
- * What the driver does for one join, between sides that have these columns.
+ * The work of the driver code for one join, between sides that have these columns.
  *
  * @param stored the build columns that the relation holds, in its order
  * @param isOfKeys whether the relation's index is of the equality keys alone
@@ -74,7 +74,7 @@ final case class JoinTask(
         case _ => false
       })
 
-  /** Puts what stands for the probe and build columns into the order of the join's output. */
+  /** Puts values for the probe and build columns into the order of the join's output. */
   def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {
     case BuildLeft => build ++ probe
     case BuildRight => probe ++ build

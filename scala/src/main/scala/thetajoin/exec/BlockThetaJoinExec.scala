@@ -121,7 +121,7 @@ final case class BlockThetaJoinExec(
 
   // ---- Which blocks meet which rows -------------------------------------------------------------
 
-  /** What each task reads of the probe side and of the build side. */
+  /** The rows that each task reads of the probe side and of the build side. */
   private def pairs(
       ofProbe: Written,
       ofBuild: Written
@@ -195,7 +195,7 @@ private object BlockThetaJoinExec {
 
     def partitions: Int = dependency.partitioner.numPartitions
 
-    /** What so many bytes of rows take where they are written. */
+    /** The bytes that so many bytes of rows take where they are written. */
     def compressed(bytes: Long): Long = {
       val ofAll = sizes.sum
       math.max((bytes.toDouble * ofAll / math.max(rowBytes, 1L)).toLong, 1L)
@@ -233,7 +233,7 @@ private object BlockThetaJoinExec {
     def partitioning: Partitioning = exchange.outputPartitioning
   }
 
-  /** What a side is read from, if it is that. */
+  /** The shuffle that a side is read from, if it is one. */
   private def exchanged(side: SparkPlan): Option[Exchanged] = side match {
     case exchange: ShuffleExchangeExec => Some(Exchanged(exchange))
     case ReusedExchangeExec(_, exchange: ShuffleExchangeExec) => Some(Exchanged(exchange))

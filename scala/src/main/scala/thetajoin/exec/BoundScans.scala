@@ -74,8 +74,8 @@ object BoundScans extends Rule[SparkPlan] with Logging {
   }
 
   /**
-   * The key under the scan's own name, if the files have it under that name: a partition's value may differ from what
-   * they hold, and a column that is found by its id from what they call so.
+   * The key under the scan's own name, if the files have it under that name: a partition's value may differ from the
+   * value in its files, and a column that is found by its id may differ from the column that the files call so.
    */
   private def column(scan: FileSourceScanExec, key: Attribute): Option[Attribute] =
     if (conf.parquetFieldIdReadEnabled) None

@@ -41,7 +41,7 @@ final class BroadcastThetaJoinExec(
 
   private def role: JoinRole = join.role
 
-  // What a case class would have generated: copies, equality and canonical forms go through these.
+  // The members that a case class would have: copies, equality and canonical forms go through these.
   override def productArity: Int = 7
   override def productElement(n: Int): Any = n match {
     case 0 => left

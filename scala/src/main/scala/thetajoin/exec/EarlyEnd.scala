@@ -13,8 +13,8 @@ import thetajoin.condition.Safety
 import thetajoin.driver.ThetaJoin
 
 /**
- * Whether a join may stop reading rows whose result it knows. Spark's own joins read all, which shows where a node
- * below counts what it gives (`Dataset.observe`, accumulators in user code) or fails on some row (`assert_true`, ANSI
+ * Whether a join may stop reading rows whose result it knows. Spark's own joins read all rows. This shows if a node
+ * below counts its rows (`Dataset.observe`, accumulators in user code) or fails on some row (`assert_true`, ANSI
  * arithmetic).
  */
 private[exec] object EarlyEnd {

@@ -51,8 +51,8 @@ trait JoinLoops extends CodegenSupport {
   @transient private lazy val fused = mutable.ArrayBuffer.empty[JoinCode]
 
   /**
-   * The loop of the probe side, which calls [[consumeFused]], and what follows it. It may call it for each of several
-   * loops, as a union does, or not at all.
+   * The loop of the probe side, which calls [[consumeFused]], and the code after it. The probe side may call it for
+   * each of several loops, as a union does, or not at all.
    */
   protected def produceFused(ctx: CodegenContext, probe: SparkPlan): String = {
     fused.clear()

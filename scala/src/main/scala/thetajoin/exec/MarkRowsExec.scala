@@ -19,10 +19,10 @@ import thetajoin.relation.{ReceivedRelation, ThetaRelation}
  * ended. It ends early once every build row has a match, if nothing below tells whether all rows were read
  * ([[EarlyEnd]]).
  *
- * Build rows are marked by their positions, so that the join hands over the very broadcast that it emits them from:
- * the rows of another run of the build side may stand elsewhere.
+ * Build rows are marked by their positions. So the join hands over the very broadcast that it emits them from: the
+ * rows of another run of the build side may stand elsewhere.
  *
- * @param task what the join above does, which tells all but the child of this node
+ * @param task the work of the join above, which tells all but the child of this node
  * @param build its build side, for code that is shown and not run
  */
 final case class MarkRowsExec(child: SparkPlan, task: JoinTask)(@transient build: SparkPlan)

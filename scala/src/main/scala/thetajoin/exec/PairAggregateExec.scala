@@ -146,8 +146,8 @@ object PairAggregateExec {
     })
 
   /**
-   * What Spark has to see in the plan: it runs subqueries ahead, leaves some functions out of generated code and
-   * calls others once.
+   * An expression that Spark has to see in the plan: it runs subqueries ahead, leaves some functions out of generated
+   * code and calls others once.
    */
   private def needsSpark(e: Expression): Boolean = e match {
     case _: PlanExpression[_] | _: CodegenFallback | _: UserDefinedExpression => true

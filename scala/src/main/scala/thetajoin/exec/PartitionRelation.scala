@@ -7,9 +7,9 @@ import org.apache.spark.sql.execution.thetabridge.TaskMemory
 import thetajoin.relation.{MeasuredRows, ThetaBroadcastMode, ThetaRelation}
 
 /**
- * Makes the relation of a partition in the task that joins it, and tells Spark what memory that takes.
+ * Makes the relation of a partition in the task that joins it, and tells Spark how much memory that takes.
  *
- * @param mode says what it is made of
+ * @param mode says which values it is made of
  */
 private[exec] final class PartitionRelation(
     mode: ThetaBroadcastMode,

@@ -13,8 +13,8 @@ import thetajoin.logical.Repeatable
 import thetajoin.relation.ThetaRelation
 
 /**
- * What the plan of a probe side tells of its rows: how many partitions there are, how they come, whether they can be
- * read twice.
+ * What the plan of a probe side tells about its rows: how many partitions there are, how they come, whether they can
+ * be read twice.
  */
 private[exec] object ProbeInput {
 

@@ -13,8 +13,8 @@ import thetajoin.relation.{RepeatableRows, ThetaBroadcastMode}
 
 /**
  * Gives the rows below a broadcast so that they can be read again, if the driver's heap is too full for a relation of
- * them. They are computed again, but for what a shuffle or a cached table has: the heap could not hold them a second
- * time.
+ * them. They are computed again, except for rows of a shuffle or a cached table: the heap could not hold them a
+ * second time.
  */
 final case class RepeatableRowsExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "RepeatableRows"

@@ -59,7 +59,7 @@ private[exec] object RowShuffle {
       }
     }
 
-  /** What each task reads of it. */
+  /** The rows that each task reads of it. */
   def read(
       written: ShuffleDependency[Int, InternalRow, InternalRow],
       parts: Array[ShufflePartitionSpec]

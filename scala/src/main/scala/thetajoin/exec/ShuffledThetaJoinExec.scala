@@ -91,7 +91,7 @@ private[exec] object ArrangedJoin {
     }
 }
 
-/** Stands in a condition of Spark's node for what only ours does: that node can't run. */
+/** Stands in a condition of Spark's node for work that only our node does: Spark's node can't run. */
 private[exec] final case class RunsHereOnly() extends LeafExpression with Predicate {
   override def nullable: Boolean = false
   override def eval(input: InternalRow): Any = refuse()

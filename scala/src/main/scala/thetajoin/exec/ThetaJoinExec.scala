@@ -10,7 +10,7 @@ import thetajoin.driver.code.Batches
 import thetajoin.driver.{JoinMetrics, JoinTask, ThetaJoin}
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 
-/** What our join nodes share: what they join by, and how that is told. */
+/** The common part of our join nodes: the decision that they run, and how it is told. */
 trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   def join: ThetaJoin
 
@@ -39,7 +39,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   protected final def batchesOf(relation: ThetaRelation): Option[Batches] =
     relation.index.newBatchProber().map(_ => Batches(join.spec.bounds, join.spec.rowsTogether))
 
-  /** Whether there is generated code for what the driver does. */
+  /** Whether there is generated code for the work of the driver code. */
   final def hasCode: Boolean = task.hasCode
 
   /** Whether rows come out of a loop over pairs, not one at most for a probe row. */
@@ -71,7 +71,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
     JoinMetrics.BuildTime -> relation.buildNanos
   )
 
-  /** What the driver has found out. */
+  /** Numbers that the driver has found out. */
   protected final def postMetrics(values: (String, Long)*): Unit = {
     values.foreach { case (key, value) => longMetric(key).set(value) }
     SQLMetrics.postDriverMetricUpdates(

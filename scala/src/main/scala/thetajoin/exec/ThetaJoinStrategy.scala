@@ -48,7 +48,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
     }
   }
 
-  /** What was decided when the join was planned; what would be now if it was planned without us. */
+  /** The decision when the join was planned. If it was planned without us, the decision that would be made now. */
   def decision(join: LogicalPlan): Option[Decision] = join match {
     case join: Join => Some(join.getTagValue(Decided).getOrElse(plan(join).decision))
     case join: RankedJoin => join.getTagValue(Decided)

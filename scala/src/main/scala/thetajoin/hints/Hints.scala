@@ -13,8 +13,8 @@ import thetajoin.Settings
 import thetajoin.accelerator.Registry
 
 /**
- * What a hint asks of the joins that a relation is part of. It is a Spark hint with more in it, so that Spark carries
- * it from the relation to its join.
+ * A hint about the joins that a relation is part of. It is a Spark hint with more in it, so Spark carries it from the
+ * relation to its join.
  *
  * @param name as the query says it
  * @param accelerator the only one to be asked, if the hint names one
@@ -29,7 +29,7 @@ final class ThetaHint(
 
   def forbids: Boolean = name == ThetaHint.Never
 
-  /** What a reader of the plan should know. */
+  /** A note for a reader of the plan. */
   def note: Option[String] =
     if (name == ThetaHint.Range)
       Some("the bin size of RANGE_JOIN is not used: the index has no bins")

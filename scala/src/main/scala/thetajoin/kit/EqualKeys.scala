@@ -11,7 +11,7 @@ import thetajoin.reason.{Reason, ReasonCode}
 /**
  * The equality keys of a join, in a form that tables of `keys/` understand: two keys are equal if their bytes are.
  * They are one number of 64 bits if they fit, else some columns. An accelerator that serves them puts `sources` into
- * what its offer serves, `build` into its build keys and `probe` into its probe keys.
+ * the conjuncts that its offer serves, `build` into its build keys and `probe` into its probe keys.
  *
  * @param sources the conjuncts, as Spark wrote them
  * @param build expressions over the build side

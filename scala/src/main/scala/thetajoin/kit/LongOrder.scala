@@ -1,9 +1,9 @@
 package thetajoin.kit
 
 /**
- * Sorts rows by keys of 64 bits, and searches in sorted keys. The keys stay where they are: what is sorted are the
- * numbers of rows, as an index gives them for the order of build rows. Sorting goes by one digit of the keys after
- * another, the least significant first, and leaves out digits that all keys share.
+ * Sorts rows by keys of 64 bits, and searches in sorted keys. The keys stay where they are: the numbers of rows are
+ * sorted, as an index gives them for the order of build rows. Sorting goes by one digit of the keys after another,
+ * the least significant first, and leaves out digits that all keys share.
  */
 object LongOrder {
   private val DigitBits = 11

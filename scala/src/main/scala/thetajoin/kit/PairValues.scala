@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.thetabridge.Cancellation
 import thetajoin.condition.PairTest
 
 /**
- * The values of build rows, by position, for a test of pairs. What the test prepares of them is kept for all tasks of
- * a JVM, as long as there is memory.
+ * The values of build rows, by position, for a test of pairs. Their prepared forms are kept for all tasks of a JVM,
+ * as long as there is memory.
  *
  * @param isLeft whether they are the left values of the test
  */

@@ -97,8 +97,8 @@ final class SegmentsBuilder(types: Seq[DataType])(index: (Groups, Segments) => J
 }
 
 /**
- * Finds the segment of a probe row. What its candidates there are is up to the index, which compares the numbers that
- * follow the keys.
+ * Finds the segment of a probe row. The index decides on its candidates there: it compares the numbers that follow
+ * the keys.
  *
  * @param groups finds a segment by the keys that must be equal, which come first in a key row
  * @param others how many columns of a key row come after its numbers

@@ -103,7 +103,7 @@ private[thetajoin] final case class ByRange(
   private def pairsWithCrossing: LogicalPlan =
     ordered(broadcast(left.within, right.crossing, Inner, BuildRight))
 
-  /** Left rows, and what tells whether one has a match. */
+  /** Left rows, and the condition that tells whether one has a match. */
   private def markedByAll: (LogicalPlan, Expression) = {
     val byCrossing = newFlag
     val byWithin = newFlag

@@ -65,7 +65,7 @@ private[thetajoin] object ExistsByFew {
     join.copy(right = some, condition = condition.reduceOption(And(_, _)))
   }
 
-  /** Whether it is the conjunct itself, and whether it is known of a right row what it asks of a left one. */
+  /** Whether it is the conjunct itself, and whether the value that it compares is known of a right row. */
   private def isPlain(conjunct: Conjunct): Boolean = conjunct match {
     case Comparison(BinaryComparison(one, other), left, _, right, _) =>
       Safety.cannotFail(right) && Seq(one -> other, other -> one).contains(left -> right)

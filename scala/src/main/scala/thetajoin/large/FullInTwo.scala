@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.{JoinType, LeftAnti, LeftOuter}
 /** A full outer join as two: all left rows with their matches, and the right rows without one. */
 private[thetajoin] object FullInTwo {
 
-  /** @param planned what becomes of each of them */
+  /** @param planned the plan of each of them */
   def apply(join: Join)(planned: Join => Option[LogicalPlan]): Option[LogicalPlan] =
     for {
       leftOuter <- planned(join.copy(joinType = LeftOuter))

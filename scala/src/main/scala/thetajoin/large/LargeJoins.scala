@@ -105,7 +105,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   private def ranked(join: RankedJoin, mustStay: => Boolean): Option[LogicalPlan] = {
     val ofAll = join.ofAll
     val isKnown = join.right.stats.sizeInBytes < conf.defaultSizeInBytes
-    // All left rows are moved for it, and what each block gives of each is sorted.
+    // All left rows are moved for it, and the rows of each left row from each block are sorted.
     lazy val limit =
       if (Planner.choose(join, conf).chosen.exists(Planner.takesLong))
         BuildSides.limitBesideShuffle(conf)

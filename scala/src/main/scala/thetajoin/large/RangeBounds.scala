@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Sta
  * One row with the bounds of ranges, an array of numbers in ascending order: quantiles of samples of both sides.
  *
  * @param leftValues one or two numbers of 64 bits of a left row, both in one range if it is to be joined by it
- * @param rightValues the same of a right row
+ * @param rightValues the same for a right row
  * @param bounds the column
- * @param shared what all copies of this node give
+ * @param shared the row that all copies of this node give
  */
 final case class RangeBounds(
     left: LogicalPlan,

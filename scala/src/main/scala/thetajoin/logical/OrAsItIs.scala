@@ -12,7 +12,7 @@ import thetajoin.InvalidSettingException
  */
 private[thetajoin] trait OrAsItIs extends Logging {
 
-  /** @param left what is then left to Spark */
+  /** @param left the part that is then left to Spark */
   protected def orAsItIs[A](left: String)(ours: => Option[A]): Option[A] =
     try ours
     catch {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-/** What gives the same rows each time it is read. */
+/** Plans that give the same rows each time they are read. */
 private[thetajoin] object Repeatable {
 
   /** The plans that read files, and compute of their columns. */

@@ -8,7 +8,7 @@ import thetajoin.contract.IndexSpec
 /**
  * Leaves out build rows that an index has no need of, task by task, before the others move: see [[IndexSpec.sieve]].
  *
- * @param keys what the index takes of a row
+ * @param keys the values of a row that the index takes
  */
 final case class Sieve(spec: IndexSpec, keys: Seq[Expression], child: LogicalPlan)
     extends UnaryNode {

@@ -14,7 +14,7 @@ import thetajoin.hints.ThetaHint
 import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.relation.ThetaBroadcastMode
 
-/** Which side of a join without equal keys is broadcast, or cut into blocks. */
+/** Which side of a join without equality keys is broadcast, or cut into blocks. */
 private[thetajoin] object BuildSides {
 
   /**
@@ -123,8 +123,8 @@ private[thetajoin] object BuildSides {
   private val HeapShare = 16
 
   /**
-   * The same where the join takes several times as long unless a side is broadcast: what the heaps of driver and
-   * executors may just hold.
+   * The same if the join takes several times as long unless a side is broadcast: the size that the heaps of driver
+   * and executors may just hold.
    */
   def limitOfBroadcast(conf: SQLConf): BigInt =
     if (conf.contains(Settings.BroadcastMaxBytes.key)) BigInt(Settings.BroadcastMaxBytes.in(conf))
@@ -134,7 +134,7 @@ private[thetajoin] object BuildSides {
       math.min(least * 2 / HeapShare, MostBytes)
     }
 
-  /** Rows and index of more would be beyond what Spark broadcasts. */
+  /** Rows and index of more would be beyond Spark's limit of a broadcast. */
   private val MostBytes = 1L << 30
 
   /** Whether none of these sides is within a limit, and no hint says how the join is run. */
@@ -145,7 +145,7 @@ private[thetajoin] object BuildSides {
   /** Spark would broadcast a side of unknown size, unless the join is inner. */
   private def isTooLarge(join: Join, side: BuildSide, limit: BigInt, conf: SQLConf): Boolean = {
     val plan = built(join, side)
-    // What may be too large is measured by adaptive execution: see LargeJoins.
+    // A side that may be too large is measured by adaptive execution: see LargeJoins.
     val bytes =
       if (conf.adaptiveExecutionEnabled) PlausibleSize.of(plan) else plan.stats.sizeInBytes
     bytes > limit &&

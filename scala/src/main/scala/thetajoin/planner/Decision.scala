@@ -6,7 +6,7 @@ import thetajoin.contract.Offer
 import thetajoin.driver.{Spread, ThetaJoin}
 import thetajoin.reason.Reason
 
-/** What became of a join: the choice, or why there is none, with every accelerator that lost and why. */
+/** The fate of a join: the choice, or why there is none, with every accelerator that lost and why. */
 final case class Decision(outcome: Either[Reason, Choice], losers: Seq[Loser] = Nil) {
   def chosen: Option[Choice] = outcome.toOption
 }
@@ -26,7 +26,7 @@ object Placement {
   /** One side is broadcast, the other stays where it is. */
   final case class Broadcast(buildSide: BuildSide) extends Placement
 
-  /** Both sides are partitioned by the equal keys. */
+  /** Both sides are partitioned by the equality keys. */
   final case class Shuffle(buildSide: BuildSide) extends Placement
 
   /**
@@ -37,9 +37,9 @@ object Placement {
 }
 
 /**
- * @param offer what the join was made of
+ * @param offer the offer that the join was made of
  * @param sortsProbe whether probe rows are sorted in batches ahead of the look-ups
- * @param estimate what the choice was made on
+ * @param estimate the estimate that the choice was made on
  */
 final case class Choice(
     join: ThetaJoin,

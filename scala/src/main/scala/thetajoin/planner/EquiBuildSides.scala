@@ -136,7 +136,7 @@ private[thetajoin] object EquiBuildSides {
     }
   }
 
-  /** Both sides by their keys, if each partition of the built side can be held in memory. */
+  /** Both sides by their keys, if each partition of the build side can be held in memory. */
   private def shuffle(join: Join, side: BuildSide, conf: SQLConf): Either[Reason, Placement] = {
     val limit = TaskShare.buildBytes(conf)
     val largest = Partitions.largest(join, side, conf)

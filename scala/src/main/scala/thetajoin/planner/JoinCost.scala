@@ -3,7 +3,7 @@ package thetajoin.planner
 import thetajoin.contract.Cost
 
 /**
- * What a join is expected to take, in nanoseconds: build rows are indexed by one core, probe rows are looked up by
+ * The expected time of a join, in nanoseconds: build rows are indexed by one core, probe rows are looked up by
  * several. Rows are estimates that may be wrong by far, so a side counts as `fewestRows` at least.
  */
 private[planner] final class JoinCost(fewestRows: Double) {
@@ -15,7 +15,7 @@ private[planner] final class JoinCost(fewestRows: Double) {
     of(choice.offer.cost, choice.estimate, looks * ofLookUp(choice))
   }
 
-  /** What a probe row takes. */
+  /** The time of a probe row. */
   def ofLookUp(choice: Choice): Double = {
     val hasResidual = choice.join.residual.nonEmpty
     val isRanked = choice.join.k.isDefined && choice.offer.isRanked
@@ -48,7 +48,7 @@ private[planner] final class JoinCost(fewestRows: Double) {
 
 private[planner] object JoinCost {
 
-  /** A look-up among so many build rows, and what it finds. */
+  /** A look-up among so many build rows, and the time of its candidates. */
   def ofProbeRow(
       cost: Cost,
       buildRows: Double,
@@ -58,13 +58,16 @@ private[planner] object JoinCost {
     cost.perProbe + cost.perPair * buildRows +
       candidates * (if (hasResidual) Candidate + Residual else Candidate)
 
-  /** Of small sides it hardly matters what serves them: what leaves few candidates is right for large ones too. */
+  /**
+   * If sides are small, it hardly matters which accelerator serves them. An accelerator that leaves few candidates is
+   * right for large sides too.
+   */
   val ofAccelerators = new JoinCost(fewestRows = 10000)
 
   val ofSides = new JoinCost(fewestRows = 1000)
 
   /**
-   * To collect and store a build row and send it to the tasks, and what each of its bytes adds. A row of three
+   * The time to collect and store a build row and send it to the tasks. Each of its bytes adds to it. A row of three
    * numbers takes some 300.
    */
   private val MovedRow = 150.0

@@ -22,9 +22,9 @@ import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.{Settings, Yardsticks}
 
 /**
- * Chooses build side and accelerator for a join, or says why it is left to Spark. A pure function of the logical
- * plan, its statistics, the settings and what an executor has, so that a report can ask about a join that was planned
- * elsewhere.
+ * Chooses build side and accelerator for a join, or says why it is left to Spark. It is a pure function of the
+ * logical plan, its statistics, the settings and the memory and cores of an executor. So a report can ask about a
+ * join that was planned elsewhere.
  */
 object Planner {
 
@@ -79,7 +79,7 @@ object Planner {
   }
 }
 
-/** What accelerators say to a join with one side built. */
+/** The answers of accelerators to a join with one side built. */
 private final case class Answers(
     request: JoinRequest,
     role: JoinRole,
@@ -243,7 +243,8 @@ private final class Planning(
     val side = placement.buildSide
     val (ofBuild, ofProbe) =
       shape.conjuncts.collect { case o: OneSided => o }.partition(_.side == side)
-    // Spark tests equal keys before all else, and an error of another conjunct counts only where they are equal.
+    // Spark tests equality keys before all other conjuncts, and an error of another conjunct counts only if they are
+    // equal.
     val (ofKeys, others) =
       offer.checked(request.paired).partition(c => shape.equiKeys.exists(_.source == c.source))
     val checked = ofKeys ++ others

@@ -26,7 +26,7 @@ private[planner] object PlausibleSize {
     case _ => false
   }
 
-  /** All that is read below projections and filters, and what these compute. */
+  /** All bytes that are read below projections and filters, and the bytes of computed columns. */
   private def read(plan: LogicalPlan): BigInt = plan match {
     case Project(columns, child) =>
       val made = columns.collect { case Alias(e, _) => bytes(e) }.sum

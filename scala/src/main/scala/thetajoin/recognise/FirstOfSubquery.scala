@@ -73,7 +73,7 @@ private[recognise] object FirstOfSubquery {
     }
   }
 
-  /** The rows of a plan with the first row of a subquery, and what the subquery's value is made of it. */
+  /** The rows of a plan with the first row of a subquery, and the subquery's value as an expression over it. */
   private def joinedWith(
       left: LogicalPlan,
       subquery: ScalarSubquery
@@ -112,7 +112,7 @@ private[recognise] object FirstOfSubquery {
 /**
  * A subquery's rows: the rows of a plan that doesn't depend on the outer row, filtered by conditions that may.
  *
- * @param columns what is selected of them, in terms of the plan's own columns
+ * @param columns the selected columns, in terms of the plan's own columns
  */
 private[recognise] final case class Rows(
     plan: LogicalPlan,
@@ -121,7 +121,7 @@ private[recognise] final case class Rows(
 ) {
   private lazy val byId = columns.map(c => c.exprId -> c).toMap
 
-  /** What an expression over the columns is in terms of the plan's own. */
+  /** An expression over the columns, in terms of the plan's own. */
   def read(e: Expression): Expression = e.transform { case a: Attribute =>
     byId.get(a.exprId) match {
       case Some(Alias(child, _)) => child
@@ -203,7 +203,7 @@ private[recognise] object Aggregated {
     case a: AggregateExpression => a
   }
 
-  /** What the aggregate gives if this is the value. */
+  /** The result of the aggregate if this is the value. */
   def result(plan: LogicalPlan, value: Expression): Expression = {
     val named = EliminateSubqueryAliases(plan).asInstanceOf[Aggregate].aggregateExpressions.head
     val unnamed = named match {

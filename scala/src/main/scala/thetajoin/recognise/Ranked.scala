@@ -34,7 +34,7 @@ private[recognise] final case class Ranked(
   /** The same if these are a subquery's rows. Spark runs one once for each key, if all that it compares are keys. */
   def foundBySubquery(conf: SQLConf): Option[LogicalPlan] = if (isOfKeys) None else found(conf)
 
-  /** Whether left rows of equal keys have the same first k matches. */
+  /** Whether left rows with the same keys have the same first k matches. */
   private def isOfKeys: Boolean = {
     def isOfOneSide(e: Expression) =
       Seq(left, right).exists(side => e.references.subsetOf(side.outputSet))
@@ -128,7 +128,7 @@ private[recognise] object Ranked {
   def renamed(plan: LogicalPlan): LogicalPlan =
     Project(plan.output.map(a => Alias(a, a.name)()), plan)
 
-  /** An expression without what Spark's optimizer would put another in the place of, such as BETWEEN. */
+  /** An expression in which those expressions are replaced that Spark's optimizer would replace, such as BETWEEN. */
   def replaced(e: Expression): Expression = e match {
     case r: RuntimeReplaceable => replaced(r.replacement)
     case w: With =>

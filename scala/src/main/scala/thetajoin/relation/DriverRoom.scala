@@ -16,7 +16,7 @@ private[relation] final class DriverRoom(rows: Option[Long]) extends Logging {
 
   private var asked = 0L
 
-  /** @param bytes what the builder holds at most, of so many rows */
+  /** @param bytes the most bytes that the builder holds, for so many rows */
   def ask(bytes: Long, taken: Long): Unit = {
     val inAll = (bytes * rows.fold(UnknownGrowth)(_.toDouble / math.max(taken, 1L))).toLong
     if (inAll > asked) {

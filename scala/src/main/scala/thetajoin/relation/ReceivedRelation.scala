@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.thetabridge.DriverMemory
 private[thetajoin] object ReceivedRelation extends Logging {
 
   /**
-   * The first task of a process reads it out of its bytes. If the heap is full by that, everything goes that Spark
-   * can let go of, these bytes included, which are then on disk, and it is read once more.
+   * The first task of a process reads it out of its bytes. If that fills the heap, Spark releases all that it can.
+   * That includes these bytes, which are then on disk, and the relation is read once more.
    */
   def of(broadcast: Broadcast[ThetaRelation]): ThetaRelation =
     try broadcast.value

@@ -54,7 +54,7 @@ final class RelationBuilder(
   /**
    * Takes all rows.
    *
-   * @param hold is told now and then, and at the end, what [[bytes]] are
+   * @param hold is told the number of [[bytes]] now and then, and at the end
    */
   def addAll(rows: MeasuredRows)(hold: Long => Unit): Unit = {
     var next = RelationBuilder.Step
@@ -131,7 +131,7 @@ final class RelationBuilder(
     val found = Option(ofKeys).flatMap(_.result())
     if (ofKeys != null && found.isEmpty) buildSpecified()
     val ordered = found.getOrElse(index.finish())
-    // What it has collected is let go of before columns are ordered.
+    // The rows that it has collected are released before columns are ordered.
     index = null
     ofKeys = null
     val alwaysRows = always.result()

@@ -24,8 +24,9 @@ private[thetajoin] final class RepeatableRows(
   override def next(): InternalRow = rows.next()
 
   /**
-   * When all that has been made of them is let go of, and all else that can be; None if that is less than these
-   * bytes, so that they would fare as before. To read them then may fill the heap in a task, which ends its process.
+   * The rows once more, after all structures made of them are released, and all else that can be. None if that frees
+   * fewer than these bytes, so that they would fare as before. Reading them then may fill the heap in a task, which
+   * ends its process.
    */
   def again(least: Long): Option[Iterator[InternalRow]] = {
     rows = Iterator.empty

@@ -62,8 +62,7 @@ final case class ThetaBroadcastMode(
     transform(rows.iterator, Some(rows.length.toLong))
 
   /**
-   * In the driver. If its heap is full, everything goes that Spark can let go of, and if that is much the rows are
-   * read once more.
+   * In the driver. If its heap is full, Spark releases all that it can. If that is much, the rows are read once more.
    */
   override def transform(rows: Iterator[InternalRow], sizeHint: Option[Long]): Any = {
     def again(full: BroadcastMemoryException): ThetaRelation = {
@@ -99,7 +98,7 @@ final case class ThetaBroadcastMode(
     }
   }
 
-  /** @param hold is told what it takes at most, now and then while rows come */
+  /** @param hold is told the most bytes that it takes, now and then while rows come */
   def relation(rows: MeasuredRows, hold: Long => Unit): ThetaRelation = {
     val builder = new RelationBuilder(spec, keys, filter, stored, keepUnmatchable, equalKeys)
     builder.addAll(rows)(hold)
@@ -110,7 +109,7 @@ final case class ThetaBroadcastMode(
   def relation(rows: Iterator[InternalRow]): ThetaRelation =
     relation(new MeasuredRows(rows), _ => ())
 
-  /** What a reader of EXPLAIN and of the SQL tab needs of it. */
+  /** The text for a reader of EXPLAIN and of the SQL tab. */
   override def toString: String =
     s"ThetaBroadcastMode($accelerator, ${keys.mkString("[", ", ", "]")})"
 

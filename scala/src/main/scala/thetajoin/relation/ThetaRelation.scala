@@ -29,6 +29,6 @@ final class ThetaRelation(
   /** Bytes of rows and index. */
   def bytes: Long = store.bytes + index.bytes
 
-  /** What Spark shows and adaptive execution takes as the size of the build side. */
+  /** The size of the build side that Spark shows, and that adaptive execution uses. */
   override def estimatedSize: Long = bytes
 }

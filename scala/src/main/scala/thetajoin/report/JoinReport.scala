@@ -14,10 +14,10 @@ import thetajoin.planner.{Decision, Estimate, Loser}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * What became of one join of a plan: accelerated by what, or why not.
+ * The report on one join of a plan: which accelerator serves it, or why none does.
  *
  * @param passedOver the accelerators that would not serve it, with their reasons; none if an index does
- * @param notes what else there is to know, for example of a hint
+ * @param notes further facts, for example about a hint
  */
 final case class JoinReport(
     number: Int,
@@ -53,8 +53,8 @@ final case class JoinReport(
 }
 
 /**
- * @param estimate what is expected; None if the join was planned under other settings
- * @param seen what there was; None before the query has run
+ * @param estimate the expected numbers; None if the join was planned under other settings
+ * @param seen the counted numbers; None before the query has run
  */
 final case class Acceleration(
     accelerator: String,

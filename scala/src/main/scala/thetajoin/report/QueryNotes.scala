@@ -7,7 +7,7 @@ import thetajoin.Settings
 import thetajoin.accelerator.Registry
 import thetajoin.hints.HintNotes
 
-/** What a reader should know of a query as a whole: words that are misspelt, and so without effect. */
+/** Notes on a query as a whole: words that are misspelt, and so without effect. */
 private[report] object QueryNotes {
   def of(nodes: Seq[SparkPlan], conf: SQLConf): Seq[String] =
     nodes.flatMap(_.logicalLink).flatMap(HintNotes.of).distinct ++ unknownSettings(conf)

@@ -21,7 +21,7 @@ private[thetajoin] final class Pieces {
     values += Array.getLength(piece)
   }
 
-  /** Copies all values and then the first `inOpen` of an open piece into one array. Each piece is let go of. */
+  /** Copies all values and then the first `inOpen` of an open piece into one array. Each piece is released. */
   def moveTo(whole: AnyRef, open: AnyRef, inOpen: Int): Unit = {
     var at = 0
     full.indices.foreach { i =>

@@ -68,7 +68,7 @@ object AnyOfAccelerator extends Accelerator {
       val served = arms.first.map(arm => arm -> this.arm(arm, request))
       served.collectFirst { case (arm, None) => arm } match {
         case Some(arm) => Left(ArmNotServed(arm.sql))
-        // What each side says of itself leaves as many rows of a key as Spark's hash join looks at.
+        // Conditions of single sides leave as many rows of a key as Spark's hash join looks at.
         case None if request.shape.equiKeys.nonEmpty && !served.exists(_._2.exists(_.isPaired)) =>
           Left(ReasonCode.EquiKeys("the OR next to them compares nothing between the sides"))
         case None => Right(combined(or, served.flatMap(_._2), request))
@@ -105,7 +105,7 @@ object AnyOfAccelerator extends Accelerator {
       val conjuncts = shape.equiKeys ++ paired
       val offer = if (conjuncts.isEmpty) Some(EveryRow.offer) else request.ask(conjuncts)
       offer.map { found =>
-        // To an index that takes nulls a null says something else. What a side says of itself is then tested on
+        // To an index that takes nulls a null says something else. A condition of one side is then tested on
         // candidates.
         val inKeys = if (found.spec.takesNulls) Nil else oneSided.collect { case o: OneSided => o }
         val (ofBuild, ofProbe) = inKeys.partition(_.side == request.buildSide)

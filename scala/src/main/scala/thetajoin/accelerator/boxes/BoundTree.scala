@@ -32,7 +32,7 @@ private[thetajoin] final class BoundTree(
 
   def bytes: Long = 8L * numbers.length + 4L * levels.map(_.length.toLong).sum
 
-  /** Rounds what is asked for; false if no row has a number as large. */
+  /** Rounds the numbers that are asked for; false if no row has a number as large. */
   def round(least: Array[Long], rounded: Array[Int]): Boolean = {
     var i = 0
     while (i < rounded.length && least(i) <= rounding(i).greatest) {
@@ -76,7 +76,7 @@ private[thetajoin] final class BoundTree(
   /** A number of a row. */
   def number(row: Int, i: Int): Long = numbers(row * width + i)
 
-  /** What a number of all rows below an entry is at most; the entry has some. */
+  /** The most that a number of all rows below an entry can be; the entry has some. */
   def most(level: Int, entry: Int, i: Int): Long =
     rounding(i).most(levels(level)(place(entry, i, width)))
 

@@ -154,7 +154,7 @@ private[boxes] final class BoxLayout(
     java.util.Arrays.sort(sampled, 0, size)
   }
 
-  /** At least 0, and not beyond what 64 bits hold. */
+  /** At least 0, and not beyond 64 bits. */
   private def distance(low: Long, high: Long): Long =
     if (high <= low) 0L else if (high - low < 0) Long.MaxValue else high - low
 

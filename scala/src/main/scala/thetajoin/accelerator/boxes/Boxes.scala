@@ -171,8 +171,8 @@ private[boxes] abstract class TreeProber(index: Boxes)
   }
 
   /**
-   * Starts on the blocks from the first to the last at a level. What follows the bounds stands in `numbers` from `at`
-   * on.
+   * Starts on the blocks from the first to the last at a level. The values after the bounds stand in `numbers` from
+   * `at` on.
    */
   protected def walk(level: Int, first: Int, last: Int, numbers: Array[Long], at: Int): Unit
 
@@ -194,7 +194,7 @@ private[boxes] abstract class TreeProber(index: Boxes)
   protected final def isCandidate(row: Int): Boolean =
     tree.passes(row, least) && (tester == null || tester.holds(row))
 
-  /** Gives what was found, so many rows at the start of the list. */
+  /** Gives the rows that were found, so many at the start of the list. */
   protected final def give(count: Int): Boolean = {
     runFrom = 0
     runUntil = count

@@ -162,7 +162,7 @@ object BoxesAccelerator extends Accelerator {
   private def reads(e: Expression, side: Seq[Attribute]): Boolean =
     e.references.subsetOf(AttributeSet(side))
 
-  /** What ranks a probe row's matches by distance, and the keys that it takes: both ends in each dimension. */
+  /** The distance that ranks a probe row's matches, and the keys that it takes: both ends in each dimension. */
   private final case class Ranked(
       rank: Expression,
       build: Seq[Expression],

@@ -8,7 +8,7 @@ import thetajoin.contract.NarrowingProber
  *
  * @param isFloating whether a rank is a floating-point number, or else a whole one
  * @param isSquared whether a rank is the square of the distance
- * @param rounding what the rank rounds by at most, in parts of the coordinates
+ * @param rounding by how much the rank is rounded at most, in parts of the coordinates
  */
 final case class RankedDistance(
     dimensions: Int,
@@ -93,7 +93,7 @@ private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
       while (entries != 0) {
         val entry = (block << Bits) + Integer.numberOfTrailingZeros(entries)
         val away = this.away(level, entry)
-        // What has no distance may be near.
+        // A block without a distance may be near.
         if (!(away > farthest)) {
           if (level > 0) push(if (away.isNaN) 0.0 else away, level - 1, entry)
           else if (isCandidate(entry)) {

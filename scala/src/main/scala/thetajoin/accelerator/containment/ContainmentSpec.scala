@@ -7,7 +7,7 @@ import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
 import thetajoin.kit.keys.ValueNumbering
 import thetajoin.kit.{IntsBuilder, KeyTypes}
 
-/** What sets of a pair have to have in common. */
+/** The elements that the sets of a pair must have in common. */
 private[containment] sealed trait InCommon
 
 private[containment] object InCommon {

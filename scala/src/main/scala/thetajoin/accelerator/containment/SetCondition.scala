@@ -75,7 +75,7 @@ private[containment] final case class Covers(
 private[containment] object SetCondition {
   import Elements._
 
-  /** What a conjunct asks, if it is about sets of both sides. */
+  /** The question of a conjunct, if it is about sets of both sides. */
   def of(conjunct: Expression, sides: Sides): Option[SetCondition] =
     sets(conjunct).find(c => sides.split(c.left.e, c.right.e)).map { found =>
       if (sides.ofLeft(found.left.e)) found else turned(found)

@@ -16,8 +16,8 @@ import thetajoin.kit.keys.NumberedValues
 import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 
 /**
- * What tokens are made of. A token is an element of a set, with the equality keys of its row. It is numbered as a
- * 64-bit number, by the bytes of the element, or by the bytes of a row that has the keys and the element.
+ * The form of tokens. A token is an element of a set, with the equality keys of its row. It is numbered as a 64-bit
+ * number, by the bytes of the element, or by the bytes of a row that has the keys and the element.
  *
  * @param types of the equality keys, then of an element
  * @param nullTokens whether a null is a token, and not left out
@@ -25,7 +25,7 @@ import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 private[containment] final class TokenForm(val types: KeyTypes, val nullTokens: Boolean)
     extends Serializable {
 
-  /** How many equal keys there are: they stand ahead of the set in a key row. */
+  /** How many equality keys there are: they stand ahead of the set in a key row. */
   def keys: Int = types.all.size - 1
   def elementType: DataType = types.all.last
 

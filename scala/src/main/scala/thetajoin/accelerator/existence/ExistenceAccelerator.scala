@@ -71,7 +71,7 @@ object ExistenceAccelerator extends Accelerator {
     }
   }
 
-  /** See [[ExistenceSpec]] and [[NullAwareSpec]] for what they are. */
+  /** See [[ExistenceSpec]] and [[NullAwareSpec]] for their meaning. */
   private def keys(plain: Seq[Expression], nullAware: Seq[Expression]): Seq[Expression] =
     if (nullAware.isEmpty) EqualKeys.packed(plain)
     else {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types._
 import thetajoin.contract.{IndexBuilder, IndexSpec, KeyErrors, SeenKeys}
 import thetajoin.kit.keys.{GroupedBytesBuilder, GroupingBuilder}
 
-/** Equal keys. If `distinct`, one row of each key is kept. */
+/** Equality keys. If `distinct`, one row of each key is kept. */
 final case class ExistenceSpec(distinct: Boolean = false) extends IndexSpec {
   override def forExistence: IndexSpec = copy(distinct = true)
 

@@ -32,7 +32,7 @@ private[existence] final class SeenMany(newMemory: () => KeyMemory) extends Seen
   }
 }
 
-/** The keys of rows, and what has to be known of rows with the same key. */
+/** The keys of rows, and the facts that are needed of rows with the same key. */
 private[existence] abstract class KeyMemory extends SeenKeys {
   def isFull: Boolean
 }
@@ -91,7 +91,7 @@ private[existence] final class ExtremesMemory(
   private val bytes = KeyBytes(types)
   private val values = types.size
 
-  /** By key; so many are kept for each. */
+  /** By the number of a key, for the first `kept` numbers. */
   private var lows, highs = new Array[Long](64)
   private var kept = 0
 

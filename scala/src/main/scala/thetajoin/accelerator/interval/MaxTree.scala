@@ -54,7 +54,7 @@ private[thetajoin] final class MaxTree(maxima: Array[Array[Long]], ahead: Array[
     var at = block
     while (maxima(level)(at) < least) {
       at += 1
-      // What stands first of its own block is the largest of that block as soon as it is looked at from above.
+      // At the start of a block the search goes one level up, where the block's largest number stands.
       while ((at & Mask) == 0 && level + 1 < maxima.length) {
         at >>>= Bits
         level += 1

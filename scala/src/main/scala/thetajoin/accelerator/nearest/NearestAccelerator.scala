@@ -152,7 +152,7 @@ object NearestAccelerator extends Accelerator {
       ))
   }
 
-  /** What values take more than numbers do. */
+  /** The time that values need beyond the time of numbers. */
   private val ComparedValues = Cost(share = 0.0, perProbe = 300, perBuildRow = 400)
 
   /** If the driver tells by the rank of each candidate which others are needed. */

@@ -17,7 +17,10 @@ import thetajoin.contract.{
 }
 import thetajoin.reason.Reason
 
-/** Every build row is a candidate of every probe row: what serves any condition, and what others are tested against. */
+/**
+ * Every build row is a candidate of every probe row. It serves any condition, and other accelerators are tested
+ * against it.
+ */
 object NestedLoopAccelerator extends Accelerator {
   override val id: String = "nestedloop"
 

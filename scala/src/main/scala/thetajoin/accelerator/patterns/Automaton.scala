@@ -19,7 +19,7 @@ import org.apache.spark.sql.execution.thetabridge.Cancellation
  * @param ending of each state, the longest other one that it ends with and at which a string ends; 0 without one
  * @param columns of each byte, its column in the table
  * @param width how many columns there are
- * @param table of the first states, what [[Automaton.next]] gives
+ * @param table of the first states, the results of [[Automaton.next]]
  */
 private[patterns] final class Automaton private (
     children: Array[Int],
@@ -145,7 +145,7 @@ private[patterns] final class Automaton private (
 
 private[patterns] object Automaton {
 
-  /** So many numbers a table has at most: what a core's own cache holds. */
+  /** A table has so many numbers at most: as many as a core's own cache holds. */
   private final val TableSize = 1 << 18
 
   private def flagged(state: Int): Int = ~state

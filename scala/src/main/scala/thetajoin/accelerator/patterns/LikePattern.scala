@@ -41,7 +41,7 @@ private[patterns] final class LikePattern private (tokens: Array[Int])
       .filter { case (from, until) => from < until }
   }
 
-  /** If it [[isPlain]]. What follows the last wildcard for many characters is tried further on until it matches. */
+  /** If it [[isPlain]]. The part after the last wildcard for many characters is tried further on until it matches. */
   override def matches(text: Text): Boolean = {
     val bytes = text.bytes
     var at = 0

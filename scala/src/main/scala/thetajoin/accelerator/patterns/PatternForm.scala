@@ -10,13 +10,13 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import thetajoin.condition.PairTest
 
-/** What the patterns of a join mean. */
+/** The meaning of a join's patterns. */
 private[patterns] sealed abstract class PatternForm extends Serializable {
 
-  /** What a text needs to match a pattern. */
+  /** The strings that a text needs to match a pattern. */
   def required(pattern: UTF8String): Required
 
-  /** How texts are tested that have what they need; none if Spark alone tells. */
+  /** How texts are tested that have the strings they need; none if Spark alone tells. */
   def test: Option[PairTest]
 
   /** How texts are read. */

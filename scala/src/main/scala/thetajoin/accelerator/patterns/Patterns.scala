@@ -63,7 +63,7 @@ final class Patterns(
     automata.iterator.filter(_ != null).map(_.bytes).sum +
     (if (tested == null) 0L else tested.bytes)
 
-  /** Of a string anywhere, at the start and at the end: what finds it in a text. */
+  /** By place, anywhere, at the start and at the end: the finders of strings in a text. */
   private[patterns] def newFinders(): Array[Strings] =
     Array(Place.Anywhere, Place.Start, Place.End).map(place =>
       finder(automata(place.number), place)
@@ -112,7 +112,7 @@ private class PatternsProber(index: Patterns) extends Prober {
   private var start = 0
   private var end = 0
 
-  /** What finds the strings of each place, and which of these are looked for. */
+  /** The finders of the strings of each place, and which of these are looked for. */
   private var ofText = finders
   private var place = 0
 
@@ -138,7 +138,7 @@ private class PatternsProber(index: Patterns) extends Prober {
     }
   }
 
-  /** If there are no equal keys. */
+  /** If there are no equality keys. */
   final def probe(base: AnyRef, offset: Long, size: Int): Unit = {
     group = 0
     begin(base, offset, size)

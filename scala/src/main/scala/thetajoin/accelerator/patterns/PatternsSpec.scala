@@ -135,7 +135,7 @@ private object PatternsBuilder {
   /** So many rows of a group are tested one by one. */
   private val FewRows = 8
 
-  /** An automaton takes no more memory than so many times what rows do, but has so many states in any case. */
+  /** An automaton takes no more memory than so many times the rows' own, but has so many states in any case. */
   private val BytesOfRows = 3L
 
   /** Without the bytes of its string. */
@@ -155,8 +155,8 @@ private object PatternsBuilder {
   }
 
   /**
-   * Cuts off what is beyond so many bytes of each string, as few as keep the automata to so many states. What a text
-   * needs is then not all of it. Whether any was cut.
+   * Cuts off the bytes beyond so many of each string, as few as keep the automata to so many states. The cut strings
+   * are then only a part of a text's needs. Whether any was cut.
    */
   private def shorten(sorted: Array[Need], states: Long): Boolean = {
     val length = longest(sorted, states)

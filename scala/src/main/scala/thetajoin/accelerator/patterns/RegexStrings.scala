@@ -55,7 +55,7 @@ private final class RegexStrings(regex: String) {
     is
   }
 
-  /** What one of several branches needs: a string for each, if each has one. */
+  /** The needs of several branches together: a string for each, if each has one. */
   private def branches(): Seq[String] = {
     val strings = mutable.LinkedHashSet.empty[String]
     var isKnown = true
@@ -128,7 +128,7 @@ private final class RegexStrings(regex: String) {
     if (!take(c)) giveUp()
   }
 
-  /** Reads what stands for one character, or for a place: the character if it is only one. */
+  /** Reads the text of one character, or of a place: gives the character if it is only one. */
   private def character(): Option[Int] = {
     val c = regex.codePointAt(at)
     at += Character.charCount(c)
@@ -164,7 +164,7 @@ private final class RegexStrings(regex: String) {
     at += 1
   }
 
-  /** How often what stands before is repeated. */
+  /** How often the element before is repeated. */
   private def repeats(): Repeats = {
     val repeats =
       if (take('*') || take('?')) Repeats(isAtLeastOnce = false, isOnce = false)

@@ -13,8 +13,8 @@ private[patterns] object Place {
 }
 
 /**
- * What a text has in any case if it matches a pattern: one of these strings at this place. None of them is empty.
- * Nothing is known if there are no strings.
+ * The need of a text that matches a pattern: one of these strings at this place. None of them is empty. Nothing is
+ * known if there are no strings.
  *
  * @param isAll whether each text that has one matches, and each text at all if there are no strings
  */

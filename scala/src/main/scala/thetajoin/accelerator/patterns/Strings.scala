@@ -9,7 +9,7 @@ private[patterns] abstract class Strings {
   /** The next string by its number; -1 if there are no more. */
   def next(): Int
 
-  /** What ends where the last string does need not be given: that was so when it was found before. */
+  /** Strings that end where the last string does need not be given: they were given when it was found before. */
   def skip(): Unit
 }
 

@@ -8,8 +8,8 @@ import thetajoin.kit.LongOrder
 import thetajoin.kit.keys.Groups
 
 /**
- * Probe rows of a batch, by slot. A pair's score is what the index computes of it in 32 bits, and it is higher for
- * vectors that are nearer:
+ * Probe rows of a batch, by slot. A pair's score is computed by the index in 32 bits, and it is higher for vectors
+ * that are nearer:
  *
  * {{{
  *   cosine      a b / (|a| |b|)

@@ -57,7 +57,7 @@ private[vector] final class ScoredRows(leastFor: Float => Float) {
     }
   }
 
-  /** Leaves out what can't be among the rows that are asked for. */
+  /** Leaves out rows that can't be among the rows that are asked for. */
   def prune(): Unit = if (most < count) {
     val needed = leastFor(ScoredRows.highest(scores, count, most))
     if (needed > lowest) {

@@ -39,9 +39,7 @@ private[vector] final case class Compared(
     isSquared: Boolean = false
 )
 
-/**
- * A value that follows from how two vectors compare: by the line from their measure, but for what arithmetic rounds.
- */
+/** A value that follows from how two vectors compare: by the line from their measure, apart from rounding. */
 private[vector] final case class Similarity(compared: Compared, line: Line) {
 
   /** Whether more of this value means nearer. */
@@ -61,7 +59,10 @@ private[vector] final case class Similarity(compared: Compared, line: Line) {
 
 private[vector] object Similarity {
 
-  /** One constant may be added, which rounds once: others might cancel each other and leave what was rounded before. */
+  /**
+   * One constant may be added, which rounds once. Several constants might cancel each other and leave earlier
+   * rounding.
+   */
   def of(e: Expression): Option[Similarity] = e match {
     case Cast(child, DoubleType, _, _) if child.dataType == FloatType => of(child)
     case Subtract(Constant(c), child, _) => plain(child).map(_.negated.plus(c))

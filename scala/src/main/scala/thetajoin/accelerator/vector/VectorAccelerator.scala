@@ -90,7 +90,7 @@ object VectorAccelerator extends Accelerator {
     }
   }
 
-  /** Some vectors of (build, probe), and what is asked of a value that follows from how they compare. */
+  /** Some vectors of (build, probe), and the condition on a value that follows from how they compare. */
   private final case class Wanted(
       source: Expression,
       vectors: (Expression, Expression),

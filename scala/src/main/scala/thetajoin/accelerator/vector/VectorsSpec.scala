@@ -13,7 +13,7 @@ import thetajoin.kit.keys.{Grouping, KeyedNumbers}
  * the probe side the bound if there is one.
  *
  * @param keys how many columns must be equal
- * @param asked what is asked of pairs
+ * @param asked which pairs are asked for
  */
 private[vector] final case class VectorsSpec(keys: Int, asked: Asked) extends IndexSpec {
 
@@ -49,8 +49,8 @@ private[vector] final case class Asked(
 ) {
 
   /**
-   * Whether the function gives for vectors of this length what is expected of it. Products of longer ones may be
-   * infinite as numbers of 32 bits, and so equal; if it computes in 32 bits, squares of lengths are multiplied as
+   * Whether the function gives the expected values for vectors of this length. Products of longer ones may be
+   * infinite as numbers of 32 bits, and so equal. If it computes in 32 bits, squares of lengths are multiplied as
    * well. Coordinates of 64 bits that are next to zero have lost digits.
    */
   def isUsual(length: Double): Boolean =
@@ -190,7 +190,7 @@ private object VectorsBuilder {
   /** The bytes of an array besides its coordinates, with the reference to it. */
   private val BytesOfVector = 24L
 
-  /** Few are longer than so many times what most are. */
+  /** Few vectors are longer than so many times most of the others. */
   private val MuchLonger = 16.0
   private val Most = 0.99
 }

@@ -184,7 +184,7 @@ private[wildcard] object WildcardIndex {
       if (number < 0) 0L else hash(number, seeds(i))
     }.sum
 
-  /** What the hashes of each column start from. */
+  /** The start values of each column's hashes. */
   def seedsOf(columns: Int, seed: Long): Array[Long] =
     Array.tabulate(columns)(i => KeyBytes.mix(seed, i + 1L))
 

@@ -46,7 +46,7 @@ private[thetajoin] final class AggregateBuffers(
   /** Behind a loop, or where it is left. */
   def store: String = buffers.map(b => assign(b.field, b.local)).mkString("\n")
 
-  /** What the buffers hold in the end. */
+  /** The values of the buffers in the end. */
   def results: Seq[ExprCode] = buffers.map(_.field)
 
   /** The columns that a row must have evaluated for `update`. */

@@ -54,10 +54,10 @@ private[thetajoin] object LoopArithmetic {
 
   /**
    * ANSI arithmetic on whole numbers. Spark calls `Math.addExact` through a closure and a boxed result, which the JIT
-   * removes from a loop in some compilations and not in others. Here the intrinsic stands in the code, and Spark's own
-   * runs only when it overflows, to raise Spark's error.
+   * removes from a loop in some compilations and not in others. Here the intrinsic stands in the code, and Spark's
+   * own runs only when it overflows, to raise Spark's error.
    *
-   * @param method of java.lang.Math: what `op` does, with an ArithmeticException on overflow
+   * @param method of java.lang.Math: the same as `op`, with an ArithmeticException on overflow
    */
   private case class InlinedExact(
       op: BinaryArithmetic,

@@ -100,10 +100,10 @@ private[thetajoin] final class JoinCode(
 
   private var beforeLoop, afterLoop = ""
 
-  /** What stands ahead of the loop that the result of [[fused]] or [[fusedWithStops]] went into. */
+  /** The code ahead of the loop that the result of [[fused]] or [[fusedWithStops]] went into. */
   def beforeFused: String = beforeLoop
 
-  /** What follows when that loop has ended. */
+  /** The code that follows when that loop has ended. */
   def afterFused: String = afterLoop
 
   private def batch(of: Batches, consumer: RowConsumer, canBeTail: Boolean): BatchCode = {

@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.BooleanType
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
 /**
- * The pairs of a probe row, as Java text: for each run of its candidates, for each position, the residual, then what
- * consumes a row.
+ * The pairs of a probe row, as Java text: for each run of its candidates, for each position, the residual, then the
+ * code that consumes a row.
  *
  * @param firstRows set if a probe row is joined with the first of its matches
  */

@@ -39,7 +39,7 @@ private[driver] final class ProbeCode(
       isTail ++ (if (attribute.nullable) Some(s"$row.isNullAt($ordinal)") else None)
     )
 
-  /** A column that is null where one of the tests holds, and else what `read` gives. */
+  /** A column that is null if one of the tests holds, and else the value that `read` gives. */
   def variable(attribute: Attribute, read: String, nullTests: Iterable[String]): ExprCode = {
     val javaType = CodeGenerator.javaType(attribute.dataType)
     val value = ctx.freshName("probeValue")
@@ -56,9 +56,9 @@ private[driver] final class ProbeCode(
   }
 
   /**
-   * Evaluates, ahead of a row's candidates, what is needed once a row: columns that conditions read, and keys unless
-   * the row `isPlaced` already, and all whose values are primitive if many rows may come of one. The others are left
-   * to whoever consumes a match.
+   * Evaluates, ahead of a row's candidates, the values that are needed once a row: columns that conditions read, and
+   * keys unless the row `isPlaced` already, and all whose values are primitive if many rows may come of one. The
+   * others are left to whoever consumes a match.
    */
   def early(probe: Seq[ExprCode], isPlaced: Boolean, manyRows: Boolean): String = {
     val ofStart = if (isPlaced) Nil else task.probeFilter ++ task.probeKeys

@@ -105,7 +105,7 @@ private[driver] final class RelationCode(
   }
 }
 
-/** The field of an index that is asked for a key, by what it takes for one. */
+/** The field of an index that is asked for a key, by the type of key that it takes. */
 private[driver] sealed trait Membership {
   def index: String
 }

@@ -3,7 +3,7 @@ package thetajoin.driver.code
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 
-/** What takes a join's rows in generated code. */
+/** The consumer of a join's rows in generated code. */
 private[thetajoin] trait RowConsumer {
 
   /** Text that takes one row of a loop: see [[enterLoop]]. */
@@ -19,8 +19,8 @@ private[thetajoin] trait RowConsumer {
   def standalone: Option[AttributeSet] = None
 
   /**
-   * Text around a loop with `emit`, which can keep in local variables what `emit` changes. It declares them: once in
-   * a scope.
+   * Text around a loop with `emit`. It can keep in local variables the fields that `emit` changes, and declares them:
+   * once in a scope.
    */
   def enterLoop: String = ""
   def leaveLoop: String = ""

@@ -109,16 +109,16 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   /** For a batch: the group of an equal key that is a number. */
   def group(key: Long): Int = found(batchProber.group(key))
 
-  /** The group of other equal keys. */
+  /** The group of other equality keys. */
   def group(keys: InternalRow): Int = found(batchProber.group(keys))
 
-  /** The group if there are no equal keys. */
+  /** The group if there are no equality keys. */
   def group(): Int = found(batchProber.group())
 
   private def found(group: Int): Int =
     if (group >= 0) group else if (always > 0) AlwaysGroup else NoGroup
 
-  /** For a row of a batch: what [[group]] gave, or one of the groups that stand for something else. */
+  /** For a row of a batch: the result of [[group]], or one of the groups that stand for something else. */
   def probe(group: Int, first: Long, second: Long): Unit =
     if (group >= 0) {
       batchProber.probe(group, first, second)

@@ -218,7 +218,7 @@ final class MatchFinder(
       else candidates.probe(key)
     }
 
-  /** For a row of a batch: by what its candidates are asked for later. */
+  /** For a row of a batch: the group by which its candidates are asked for later. */
   def group(row: InternalRow): Int =
     if (!isAsked(row)) Candidates.NoGroup
     else {

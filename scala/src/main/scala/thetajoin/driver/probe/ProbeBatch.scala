@@ -46,7 +46,7 @@ final class ProbeBatch(capacity: Int, fields: Int) {
     place
   }
 
-  /** Adds what stands in for build rows without a match: see [[BuildTail]]. */
+  /** Adds the null that stands in for build rows without a match: see [[BuildTail]]. */
   def addTail(): Unit = {
     if (fields > 0) rows.addNone(size)
     add(Candidates.TailGroup, 0L, 0L): Unit
@@ -133,7 +133,7 @@ object ProbeBatch {
   private final val MostRows = 1 << 18
   private final val FewestRows = 1 << 10
 
-  /** Of group and bounds, with what sorting takes. */
+  /** The bytes of group and bounds, with the memory of sorting. */
   private final val KeyBytes = 48
 
   /** How many rows of so many bytes in arrays a batch holds. More than this gain nothing. */

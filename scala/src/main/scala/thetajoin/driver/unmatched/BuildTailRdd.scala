@@ -54,7 +54,7 @@ private[thetajoin] object BuildTailRdd {
       }
   }
 
-  /** What a join's tail emits. */
+  /** The rows that a join's tail emits. */
   def emits(role: JoinRole): Existence = role.buildExistence.getOrElse(Existence.Unmatched)
 
   /** The positions of so many build rows, cut into slices of a multiple of 64. */
@@ -67,7 +67,7 @@ private[thetajoin] object BuildTailRdd {
     def tabulate[A](slice: (Int, Int) => A): Iterator[(Int, A)] =
       Iterator.tabulate(count)(i => (i, slice(first(i), end(i))))
 
-    /** The rows that a slice emits, by what the tasks found for it. */
+    /** The rows that a slice emits, by the marks that the tasks made for it. */
     def tail(slice: Int, parts: Iterator[MatchedSlice], emits: Existence): BuildTail = {
       val matched = new Array[Long]((end(slice) - first(slice) + 63) >> 6)
       val mayRaise = parts.flatMap { part =>

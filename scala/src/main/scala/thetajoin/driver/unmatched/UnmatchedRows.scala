@@ -57,7 +57,7 @@ final class UnmatchedRows(rows: Int) {
 
   def isEmpty: Boolean = next(0, rows) >= rows
 
-  /** What was found for the positions of `[from, until)`; `from` is a multiple of 64. */
+  /** The marks for the positions of `[from, until)`; `from` is a multiple of 64. */
   def slice(from: Int, until: Int): MatchedSlice = {
     val matched = MatchedSlice.bits(from, until)(isMatched)
     if (failed == null) MatchedSlice(matched, null, null)
@@ -70,7 +70,7 @@ final class UnmatchedRows(rows: Int) {
 }
 
 /**
- * What one task found for a slice of build rows.
+ * The findings of one task for a slice of build rows.
  *
  * @param matched a bit for each row
  * @param failed a bit for each row that was part of a pair which raised an error; null if there is none
@@ -91,7 +91,7 @@ private[thetajoin] final case class MatchedSlice(
 
 private[thetajoin] object MatchedSlice {
 
-  /** An error that can't be written is given by what it says. */
+  /** An error that can't be written is given by its message. */
   private[driver] def bytesOf(error: Throwable): Array[Byte] =
     try JavaBytes.of(error)
     catch { case _: NotSerializableException => JavaBytes.of(new SparkException(error.toString)) }

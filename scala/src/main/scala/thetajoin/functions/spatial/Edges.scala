@@ -331,7 +331,7 @@ private[spatial] object Edges {
     private var areTwoNumbers = true
     private var areClosed = true
 
-    /** What copies of all positions take, and of two more for each path. */
+    /** The size of copies of all positions, and of two more for each path. */
     var size = 0
 
     def areUsual(areRings: Boolean): Boolean = areTwoNumbers && (areClosed || !areRings)

@@ -21,7 +21,7 @@ sealed abstract class Relation(
   /** The same relation of the right geometry to the left one. */
   def swapped: Relation = this
 
-  /** What must be true of the bounding boxes of related geometries. */
+  /** The relations that must hold between the bounding boxes of related geometries. */
   private[spatial] def boxes: Seq[Relation.EndsCompared] = Relation.Meeting
 
   /** Whether a point that is the right geometry is so related to polygons on the left. */

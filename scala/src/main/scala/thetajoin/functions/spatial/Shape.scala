@@ -6,7 +6,8 @@ import org.locationtech.jts.operation.distance.DistanceOp
 import org.locationtech.jts.operation.relateng.{RelateNG, TopologyPredicate}
 
 /**
- * A geometry with its bounding box. What else a test needs is made at the first use and kept. Tasks share it.
+ * A geometry with its bounding box. The other structures that a test needs are made at the first use and kept. Tasks
+ * share it.
  *
  * @param bytes well-known binary that can be read
  * @param isReused whether many others will be tested against it
@@ -46,7 +47,7 @@ private[spatial] final class Shape private (
   /** Whether this and the other geometry are so related. */
   def relate(other: Shape, predicate: TopologyPredicate): Boolean = {
     val otherGeometry = other.parsed
-    // What JTS prepares is changed by its use.
+    // The structures that JTS prepares are changed by their use.
     synchronized {
       if (prepared == null) prepared = RelateNG.prepare(parsed)
       prepared.evaluate(otherGeometry, predicate)

@@ -70,7 +70,7 @@ object SpatialFunctions {
     (binary(l), binary(r))
   }
 
-  /** A geometry in well-known binary; what else there is stays as it is, and is refused by the expression. */
+  /** A geometry in well-known binary. Other expressions stay as they are, and the function refuses them. */
   private def binary(e: Expression): Expression = e.dataType match {
     case NullType => Cast(e, BinaryType)
     case t if isGeometry(t) =>

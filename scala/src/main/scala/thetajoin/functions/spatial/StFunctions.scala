@@ -43,7 +43,7 @@ sealed abstract class OfGeometries extends BinaryExpression {
         )
     }.getOrElse(TypeCheckResult.TypeCheckSuccess)
 
-  /** What it gives for two geometries, null included. */
+  /** The value for two geometries, null included. */
   private[spatial] def of(left: Shape, right: Shape): Any
 
   protected final override def nullSafeEval(left: Any, right: Any): Any =

@@ -17,7 +17,7 @@ abstract class GroupingBuilder private[keys] extends IndexBuilder {
   /** After [[grouped]]: the index over the groups' keys, if the rows of group g are `[starts(g), starts(g + 1))`. */
   def index(starts: Array[Int]): JoinIndex
 
-  /** After [[grouped]]: what finds a group by its key. */
+  /** After [[grouped]]: the structure that finds a group by its key. */
   def groups: Groups
 
   override def finish(): OrderedIndex = {

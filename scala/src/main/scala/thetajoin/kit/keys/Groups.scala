@@ -7,7 +7,8 @@ import org.apache.spark.sql.types.{DataType, LongType}
 import thetajoin.kit.{KeyTypes, LongOrder, LongsBuilder}
 
 /**
- * What an index finds the group of a probe row by. Groups are numbered from 0, as [[GroupingBuilder]] has made them.
+ * The structure by which an index finds the group of a probe row. Groups are numbered from 0, as [[GroupingBuilder]]
+ * has made them.
  */
 sealed abstract class Groups extends Serializable {
   def bytes: Long

@@ -25,7 +25,7 @@ final class BytesNumbering {
   /** How many keys there are. */
   def size: Int = if (short != null) short.size else long.size
 
-  /** What the keys take, without a table of them. */
+  /** The bytes of the keys, without a table of them. */
   def bytes: Long = if (short != null) short.bytes else long.bytes
 
   /** About the most that it takes for them with its table, which has just grown, and a copy of them. */
@@ -44,7 +44,7 @@ final class BytesNumbering {
     short = null
   }
 
-  /** What finds the keys' numbers. */
+  /** The table that finds the keys' numbers. */
   def table(): KeyTable = if (short != null) short.result() else long.result()
 
   /** The keys by number, which are rows of so many fields; the same row object each time. */

@@ -166,7 +166,7 @@ object LongHash {
     if (keys >= MaxCapacity / 2) MaxCapacity
     else math.max(16, Integer.highestOneBit(math.max(keys, 1) * 4 - 1))
 
-  /** What [[slot]] needs of a capacity. */
+  /** The shift of [[slot]] for a capacity. */
   def shift(capacity: Int): Int = java.lang.Long.SIZE - Integer.numberOfTrailingZeros(capacity)
 
   /** Where the search for a key starts. */

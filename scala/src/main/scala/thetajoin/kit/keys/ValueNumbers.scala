@@ -37,7 +37,7 @@ final class ValueNumbering(areLongs: Boolean) extends NumberedValues {
   override def size: Int =
     if (inResult != null) inResult.length else if (areLongs) longs.size else others.size
 
-  /** What the values take, without a table of them. */
+  /** The bytes of the values, without a table of them. */
   def bytes: Long = if (areLongs) 8L * longs.size else others.bytes
 
   /** About the most that it holds at once, [[result]] included. */
@@ -54,7 +54,7 @@ final class ValueNumbering(areLongs: Boolean) extends NumberedValues {
   def result(): ValueNumbers =
     if (areLongs) {
       val keys = longs.keys()
-      // Its table is let go of before another one is made.
+      // Its table is released before another one is made.
       longs = null
       val table = LongTable.numbered(keys.sorted)
       inResult = keys.map(table.find(_))
