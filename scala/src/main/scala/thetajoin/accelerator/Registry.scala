@@ -62,7 +62,10 @@ object Registry {
   val reasons: Seq[ReasonCode] =
     (ReasonCode.all ++ builtIn.flatMap(_.reasons)).distinct.sortBy(_.name)
 
-  /** Built-in accelerators, those registered as services, then those named by configuration; an id counts once. */
+  /**
+   * Built-in accelerators, then accelerators registered as services, then accelerators named by configuration; an id
+   * counts once.
+   */
   def accelerators(conf: SQLConf): Seq[Accelerator] = {
     val named = Settings.Accelerators.in(conf).map(load)
     (builtIn ++ services() ++ named).distinctBy(_.id)

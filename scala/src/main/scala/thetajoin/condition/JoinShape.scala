@@ -30,7 +30,8 @@ final case class JoinShape(
   }.flatten
 
   /**
-   * Those whose keys fail for no value but where Spark's own evaluation does: sums over both sides do for large ones.
+   * Comparisons whose keys fail only for values for which Spark's own evaluation fails. Sums over both sides also
+   * fail for large values.
    */
   def plainComparisons: Seq[Comparison] = comparisons.filterNot(_.isBounded)
 

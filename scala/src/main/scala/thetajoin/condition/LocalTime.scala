@@ -67,7 +67,7 @@ object LocalTime {
 
   private val MicrosOfSecond = 1000000L
 
-  /** Above all that two offsets differ by. */
+  /** More than two offsets can differ by. */
   private val Farthest = 2 * 86400 * MicrosOfSecond
 
   private def at(change: ZoneOffsetTransition): Long = change.toEpochSecond * MicrosOfSecond

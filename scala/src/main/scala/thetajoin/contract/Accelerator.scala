@@ -102,7 +102,7 @@ object Need {
   /** Whether there is one. A build row may be left out of the index if, whenever it matches, one that stays does. */
   case object Any extends Need
 
-  /** The first `k` in the order of `rank`, of those whose rank is not null. */
+  /** The first `k` in the order of `rank`, without rows whose rank is null. */
   final case class Lowest(k: Int, rank: SortOrder) extends Need
 }
 

@@ -71,7 +71,7 @@ abstract class SeenKeys {
 }
 
 /**
- * Takes the keys of build rows in arrival order. Rows with a key that failed never come here, and those with a null
+ * Takes the keys of build rows in arrival order. Rows with a key that failed never come here, and rows with a null
  * key only if the spec [[IndexSpec.takesNulls takes nulls]].
  *
  * Whoever adds rows asks whether the query has been cancelled. A loop of [[finish]] that takes seconds for many rows

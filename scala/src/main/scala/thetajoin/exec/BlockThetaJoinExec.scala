@@ -22,8 +22,9 @@ import thetajoin.logical.StableColumns
 /**
  * A block join: the build side is cut into blocks that a task can hold, and each block meets all probe rows, or with
  * equality keys the probe rows of its partition. It is for two large sides without equality keys, or with more rows
- * of one key than a task can hold. If a side is preserved it is the build side: the task that has a row's block then
- * knows whether the row has a match.
+ * of one key than a task can hold, and for existence joins on keys. If a side is preserved it is the build side: the
+ * task that has a row's block then knows whether the row has a match. Existence joins on keys may build their right
+ * side instead: its partitions are not cut, so a left row meets all rows of its keys in one task.
  *
  * Both sides are in a shuffle, one of Spark's or one of this node. Blocks are made of the written partitions, before
  * any task of the join starts. The block of a row depends on its values alone, or on the task that wrote it, so tasks

@@ -85,8 +85,8 @@ object BoundScans extends Rule[SparkPlan] with Logging {
     }
 
   /**
-   * Bounds are compared with statistics, not with dictionaries: where they rule nothing out, as among keys without an
-   * order, all of those would be read and decoded for it. No other filter may have a use for them then. Spark
+   * Bounds are compared with statistics, not with dictionaries: if bounds rule nothing out, as among keys without an
+   * order, all dictionaries would be read and decoded for it. No other filter may have a use for them then. Spark
    * versions differ in the scan's constructor.
    */
   private def withBounds(scan: FileSourceScanExec, bounds: Expression*): SparkPlan = {

@@ -64,7 +64,9 @@ final case class ShuffledThetaJoinExec(
 private[exec] object ArrangedJoin {
   private val Tag = TreeNodeTag[ThetaJoin]("thetajoin.arranged")
 
-  /** Spark's node for it. If ours gives other rows than Spark's join would, that could not run were the tag lost. */
+  /**
+   * Spark's node for it. If ours gives other rows than Spark's join would, Spark's node can't run if the tag is lost.
+   */
   def arrange(join: ThetaJoin, sparks: ShuffledHashJoinExec): SparkPlan = {
     val arranged =
       if (join.k.isEmpty) sparks

@@ -48,7 +48,7 @@ final class Segments private (
   def from(segment: Int, bound: Long, isStrict: Boolean): Int =
     if (isStrict) firstAbove(segment, bound) else firstAtLeast(segment, bound)
 
-  /** Where those end that are not above it, nor equal to it if it is strict. */
+  /** The end of the rows that are not above it, nor equal to it if it is strict. */
   def until(segment: Int, bound: Long, isStrict: Boolean): Int =
     if (isStrict) firstAtLeast(segment, bound) else firstAbove(segment, bound)
 }

@@ -192,7 +192,7 @@ private[boxes] final class BoxLayout(
 
 private object BoxLayout {
 
-  /** Of all values: that little only tells dimensions apart in which rows are points. */
+  /** In parts of all values: this little only tells dimensions apart in which rows are points. */
   private final val ProbeLength = 1e-9
   private final val MostSampled = 64
   private final val FewSampled = 16

@@ -53,7 +53,7 @@ object IntervalAccelerator extends Accelerator {
 
   private def ofPairs(shape: JoinShape, buildSide: BuildSide): Either[Reason, Offer] =
     EqualKeys.of(shape, buildSide).flatMap { equal =>
-      // A row whose key fails meets all rows, not those with its equal keys alone.
+      // A row whose key fails meets all rows, not only the rows with its equality keys.
       val comparisons =
         if (equal.sources.isEmpty) shape.comparisons else shape.plainComparisons
       indexed(comparisons.flatMap(Bound.of(_, buildSide)), equal.build.size) match {

@@ -6,8 +6,8 @@ import thetajoin.kit.keys.Groups
 import thetajoin.kit.{LongOrder, SegmentProber, Segments}
 
 /**
- * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list; for the next point
- * those are dropped that end before it and those are added that start in between.
+ * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list. For the next point,
+ * rows that end before it are dropped, and rows that start in between are added.
  *
  * {{{
  *   rows by their first value (a start, turned over)      . . a b c | d e f
@@ -15,7 +15,7 @@ import thetajoin.kit.{LongOrder, SegmentProber, Segments}
  *   and of this one                                           b c   | d e f      b and c are looked at
  * }}}
  *
- * Where many rows lie in between, or the points come in another order, the list is made anew by the tree.
+ * If many rows lie in between, or the points come in another order, the list is made anew by the tree.
  */
 private final class PointSweep(
     spec: BothAtLeastSpec,

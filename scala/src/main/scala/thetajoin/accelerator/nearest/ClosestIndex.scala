@@ -109,8 +109,7 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
 
   /**
    * The place of a probe value among the rows: distances grow from there to both ends. Spark has no distance of
-   * infinite values from themselves, and NaN, which it has for one, comes last: so those equal to the least value are
-   * below it.
+   * infinite values from themselves, but NaN, and NaN comes last: so rows equal to the least value are below it.
    */
   private[nearest] def place(segment: Int, value: Long): Int =
     if (isFloating && value == Closest.LeastDouble) values.firstAbove(segment, value)
@@ -197,7 +196,7 @@ private class ClosestProber(index: Closest, groups: Groups) extends GroupProber(
   }
 }
 
-/** Ends where all that follow are farther away than the ranks that the join has already, and than the doubt. */
+/** Ends if all rows that follow are farther away than the ranks that the join has already, and than the doubt. */
 private class NarrowedProber(index: Closest, groups: Groups)
     extends ClosestProber(index, groups)
     with NarrowingProber {

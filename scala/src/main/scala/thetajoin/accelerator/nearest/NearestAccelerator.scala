@@ -16,8 +16,8 @@ import thetajoin.kit.{Bound, EqualKeys, Segments, ValueOrder}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * ASOF joins and those with the nearest rows: of the build rows with the same keys, those with the highest value up
- * to a bound, or the lowest from a bound on, or the nearest from both sides.
+ * ASOF joins and joins with the nearest rows: of the build rows with the same keys, the rows with the highest value
+ * up to a bound, or the lowest from a bound on, or the nearest from both sides.
  *
  * {{{
  *   a.k = b.k AND a.t >= b.t, by b.t descending      rows of a key are sorted by b.t, turned over: from a.t on
@@ -27,7 +27,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   a.k = b.k AND a.t >= b.t, by a.t - b.t           the same, where the order of the values may not be that of the differences
  * }}}
  *
- * Other bounds, as a tolerance is one, end the candidates.
+ * Other bounds, such as a tolerance, end the candidates.
  */
 object NearestAccelerator extends Accelerator {
   override val id: String = "nearest"

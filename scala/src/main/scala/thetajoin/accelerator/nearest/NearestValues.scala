@@ -127,7 +127,7 @@ private final class NearestValuesProber(
     }
   }
 
-  /** The first row of a segment that is not before a value, nor equal to it if those are passed as well. */
+  /** The first row of a segment that is not before a value, nor equal to it if equal rows are passed as well. */
   private def boundary(segment: Int, value: InternalRow, afterEqual: Boolean): Int = {
     var low = starts(segment)
     var high = starts(segment + 1)

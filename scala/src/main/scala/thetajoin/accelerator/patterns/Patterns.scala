@@ -210,8 +210,8 @@ private class PatternsProber(index: Patterns) extends Prober {
   }
 
   /**
-   * Gives rows of the open cell: all that need no test, or some that pass theirs; false if none of those does that
-   * were tested.
+   * Gives rows of the open cell: all that need no test, or some that pass theirs; false if none of the tested rows
+   * does.
    */
   private def giveSome(): Boolean =
     if (cellAt < cellTested && index.areOneEach) {

@@ -20,8 +20,8 @@ private[patterns] final case class Reading(
 ) {
 
   /**
-   * Whether the bytes that are read of a text tell which strings it has. In lower case they don't where bytes are no
-   * characters: Spark compares those by numbers that characters may have as well.
+   * Whether the bytes that are read of a text tell which strings it has. In lower case they don't if bytes are no
+   * characters: Spark compares such bytes by numbers that characters may have as well.
    */
   def tells(text: UTF8String): Boolean = !isInLowerCase || text.isValid
 

@@ -3,7 +3,7 @@ package thetajoin.accelerator.patterns
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 /**
- * The rows whose texts have three bytes in a row, whatever these are. Those whose hashes are equal count as the same.
+ * The rows whose texts have three bytes in a row, whatever these are. Bytes with equal hashes count as the same.
  *
  * @param starts by hash, the first place in `postings`; one more at the end
  * @param postings positions in ascending order
@@ -16,7 +16,7 @@ private[patterns] final class Trigrams(
 
   def bytes: Long = 4L * (starts.length + postings.length)
 
-  /** The hash of those three bytes of a string that the fewest texts have. */
+  /** The hash of the three bytes of a string that the fewest texts have. */
   def rarest(string: Array[Byte]): Int = {
     var rarest = -1
     var i = 0

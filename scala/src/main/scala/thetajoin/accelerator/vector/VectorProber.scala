@@ -11,9 +11,8 @@ import thetajoin.kit.IntsBuilder
  *   Computed  ->  Range  ->  More  (again and again)  ->  Done
  * }}}
  *
- * Gives the rows whose scores are high enough, then the unusual ones. Where matches are ranked, those rows have high
- * scores that may be among the first. If the join does not find as many matches among these as it asks for, it gets
- * more.
+ * Gives the rows whose scores are high enough, then the unusual ones. If matches are ranked, the rows with high
+ * scores may be among the first. If the join does not find as many matches among these as it asks for, it gets more.
  */
 private[vector] final class VectorProber(index: Vectors)
     extends Prober
@@ -222,6 +221,6 @@ private object VectorProber {
   final val MostSlots = 192
   private final val MostRows = 1 << 20
 
-  /** How many times more rows are looked for if there were too few matches among those before. */
+  /** How many times more rows are looked for if there were too few matches before. */
   private final val MoreRows = 8L
 }

@@ -74,7 +74,7 @@ private[thetajoin] final class AggregateBuffers(
     (values.map(_.code.toString) ++ assignments).mkString("\n")
   }
 
-  /** Those buffers that an update leaves non-null if they are so before it, whatever the row. */
+  /** The buffers that an update leaves non-null if they are so before it, whatever the row. */
   @tailrec
   private def stayNonNull(declared: Seq[Attribute], candidates: Seq[Attribute]): AttributeSet = {
     val assumed = AttributeSet(candidates)

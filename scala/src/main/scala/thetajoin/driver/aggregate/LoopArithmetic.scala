@@ -12,8 +12,8 @@ import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 private[thetajoin] object LoopArithmetic {
 
   /**
-   * @param crowded whether the loop holds several expressions. The overflow test of each is then a comparison: it takes
-   *   longer than the processor's flag, but with several of those the JIT at times makes a loop twice as slow
+   * @param crowded whether the loop holds several expressions. The overflow test of each is then a comparison: it
+   *   takes longer than the processor's flag, but with several of them the JIT at times makes a loop twice as slow
    */
   def rewrite(e: Expression, crowded: Boolean): Expression = e.transformUp {
     case op: Add => exact(op, "addExact", crowded, overflows = (Long.MaxValue, Long.MaxValue))

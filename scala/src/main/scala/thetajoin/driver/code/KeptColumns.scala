@@ -27,7 +27,7 @@ private[driver] final class KeptColumns(
       }
   }.unzip
 
-  /** The columns within the method; those not needed are as they were. */
+  /** The columns within the method. Columns that are not needed are as they were. */
   def locals: Seq[ExprCode] = copies.map(_.copy())
 
   def set: String = kept.flatten.map(k => s"${k.field} = ${k.source};").mkString("\n")

@@ -39,7 +39,7 @@ private[thetajoin] final class MarkCode(
       else {
         val check =
           s"${matching.check(probe, columns.at(place), orElse = "continue;")}\n$unmatched.mark($position);"
-        // In a run of positions all that are marked are skipped in one step, in a list one by one.
+        // In a run of positions all marked rows are skipped in one step, in a list one by one.
         def next(from: String) = if (columns.isListed) from else s"$unmatched.next($from, $end)"
         val skip = if (columns.isListed) s"if ($unmatched.isMatched($position)) continue;" else ""
         val body = s"$skip\n${if (task.holdsErrors) held(check, unmatched, position) else check}"

@@ -38,6 +38,6 @@ private[thetajoin] final class PassedColumns(
     s"${CodeGenerator.typeName(parameter.javaType)} $parameter"
   }.mkString(", ")
 
-  /** The columns within the method; those not needed are as they were. */
+  /** The columns within the method. Columns that are not needed are as they were. */
   def columns: Seq[ExprCode] = received.map(_.copy())
 }

@@ -7,7 +7,7 @@ import thetajoin.driver.Existence
 /** Probe rows that end with a null. It stands in for build rows that are part of the result by themselves. */
 trait EndsWithTail extends Iterator[InternalRow] {
 
-  /** Those build rows, once the null was given. */
+  /** The build rows of the tail, once the null was given. */
   def tail: BuildTail
 }
 

@@ -197,7 +197,7 @@ private[spatial] object Edges {
   private def int(bytes: Array[Byte], at: Int): Int =
     Platform.getInt(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + at)
 
-  /** How many edges the ray crosses, of those from the first position until the last; -1 if the point is on one. */
+  /** How many of the edges from the first position until the last the ray crosses; -1 if the point is on one. */
   private def crossings(bytes: Array[Byte], first: Int, last: Int, x: Double, y: Double): Int = {
     var crossed = 0
     var at = first

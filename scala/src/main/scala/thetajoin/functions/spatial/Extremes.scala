@@ -36,7 +36,7 @@ sealed abstract class BoxEnd(val name: String) extends Serializable {
   protected def of(extremes: Extremes): Double
   protected def ofFinite(x: Double, y: Double): Double
 
-  /** Of the box of all that there is. */
+  /** The number of a box of everything. */
   protected def ofAll: Double
 
   /**
