@@ -30,8 +30,8 @@ final case class JoinShape(
   }.flatten
 
   /**
-   * Comparisons whose keys fail only for values for which Spark's own evaluation fails. Sums over both sides also
-   * fail for large values.
+   * Comparisons whose keys fail only for values for which Spark's own evaluation fails. Sums over both sides are not
+   * among them: they fail for large values.
    */
   def plainComparisons: Seq[Comparison] = comparisons.filterNot(_.isBounded)
 

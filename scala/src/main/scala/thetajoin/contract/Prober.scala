@@ -39,9 +39,9 @@ abstract class Prober {
 
 /**
  * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with
- * its keys, then for the candidates in a group by the one or two numbers of [[IndexSpec.bounds]], which follow the
- * keys. It gives the same whatever the order of the rows, and is quickest when they come by group and with the first
- * number descending.
+ * its keys, then for the candidates in a group by the one or two numbers that follow the keys (see
+ * [[IndexSpec.bounds]]). It gives the same whatever the order of the rows, and is quickest when they come by group
+ * and with the first number descending.
  *
  * Without such numbers a group may also stand for one probe row, whose keys the prober keeps. All rows of a batch are
  * asked for their groups first, and then in descending order of group for their candidates.

@@ -108,8 +108,8 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
     else values.until(segment, numbers(if (hasLower) at + 2 else at + 1), isUpperStrict)
 
   /**
-   * The place of a probe value among the rows: distances grow from there to both ends. Spark has no distance of
-   * infinite values from themselves, but NaN, and NaN comes last: so rows equal to the least value are below it.
+   * The place of a probe value among the rows: distances grow from there to both ends. Spark's distance of an
+   * infinite value from itself is NaN, and NaN comes last: so rows equal to the least value are below it.
    */
   private[nearest] def place(segment: Int, value: Long): Int =
     if (isFloating && value == Closest.LeastDouble) values.firstAbove(segment, value)

@@ -82,7 +82,7 @@ private[thetajoin] final case class MatchedSlice(
     error: Array[Byte]
 ) {
 
-  /** Whether an error counts: a row that failed has no match in any task. */
+  /** Whether an error counts: its row has no match in any task. */
   def raises(matchedAnywhere: Array[Long]): Boolean =
     failed != null && failed.indices.exists(i => (failed(i) & ~matchedAnywhere(i)) != 0)
 

@@ -166,7 +166,7 @@ private[keys] final class BitWindow(base: Long, words: Array[Long]) {
     }
   }
 
-  /** For the numbers in between as well, with room for more in the direction in which they go on. */
+  /** A window that spans these numbers as well, with room for more in the direction in which they go on. */
   def widened(from: Long, to: Long): BitWindow = {
     val room = (to - from) / 2
     val end = base + (words.length.toLong << 6) - 1
