@@ -11,8 +11,9 @@ import org.apache.spark.sql.types._
  * {{{
  *   a.x - b.x <= 3.5                                                      b.x >= a.x - 3.5
  *   abs(a.x - b.x) <= a.d                                                 b.x between a.x - a.d and a.x + a.d
- *   (a.x - b.x) * (a.x - b.x) + pow(a.y - b.y, 2) <= 25                   b.x between a.x - 5 and a.x + 5, b.y between a.y - 5 and a.y + 5
- *   sqrt(..) <= 5, hypot(a.x - b.x, a.y - b.y) <= 5, abs(..) + abs(..) <= 5    the same
+ *   (a.x - b.x) * (a.x - b.x) + pow(a.y - b.y, 2) <= 25                   b.x between a.x - 5 and a.x + 5,
+ *                                                                         b.y between a.y - 5 and a.y + 5
+ *   sqrt(..) <= 5, hypot(a.x - b.x, a.y - b.y) <= 5, abs(..) + abs(..) <= 5   the same
  *   st_distance(a.shape, b.shape) <= 5                                    the same of the ends of their bounding boxes
  * }}}
  *

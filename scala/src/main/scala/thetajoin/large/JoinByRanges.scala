@@ -20,8 +20,10 @@ import thetajoin.planner.BuildSides
  * {{{
  *   p JOIN i ON p.t BETWEEN i.lo AND i.hi
  *
- *   becomes p JOIN i ON range_of(p.t) = range_of(i.lo, i.hi) AND p.t BETWEEN i.lo AND i.hi   of the rows of i within one range
- *     UNION ALL p JOIN i ON p.t BETWEEN i.lo AND i.hi                                        of the others, which are broadcast
+ *   becomes, with the rows of i within one range,
+ *     p JOIN i ON range_of(p.t) = range_of(i.lo, i.hi) AND p.t BETWEEN i.lo AND i.hi
+ *   UNION ALL, with the others, which are broadcast,
+ *     p JOIN i ON p.t BETWEEN i.lo AND i.hi
  * }}}
  *
  * A row of a preserved side must meet all rows that it may match: [[ByRange]] tells how for each join type. Sides are

@@ -13,7 +13,8 @@ import thetajoin.logical.{NumberedRows, RankedJoin}
  * {{{
  *   l with the first k of r by rank
  *
- *   becomes row_number() OVER (PARTITION BY number ORDER BY rank) <= k of (l, number) with the first k of each block of r
+ *   becomes row_number() OVER (PARTITION BY number ORDER BY rank) <= k
+ *     of (l, number) with the first k of each block of r
  * }}}
  *
  * In a LEFT join a left row without a match comes out of each block with nulls. One of these rows is kept if there is

@@ -20,14 +20,16 @@ import thetajoin.planner.{EquiBuildSides, Planner}
  *   l ASOF JOIN r MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
  *
  *   becomes l ASOF JOIN nearest MATCH_CONDITION (l.t >= nearest.t) ON l.k = nearest.k
- *   nearest SELECT max_by(r.k, r.t) AS k, max_by(r.t, r.t) AS t, .. FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
+ *   nearest SELECT max_by(r.k, r.t) AS k, max_by(r.t, r.t) AS t, ..
+ *     FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
  * }}}
  *
  * Spark sorts all rows for a `max_by` of text. So for a table with such columns the nearest values are found first,
  * and then the rows that have them:
  *
  * {{{
- *   becomes l ASOF JOIN (r LEFT SEMI JOIN nearest ON r.k = nearest.k AND r.t = nearest.t) MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
+ *   becomes l ASOF JOIN (r LEFT SEMI JOIN nearest ON r.k = nearest.k AND r.t = nearest.t)
+ *     MATCH_CONDITION (l.t >= r.t) ON l.k = r.k
  *   nearest SELECT l.k, max(r.t) AS t FROM r ASOF JOIN l MATCH_CONDITION (r.t <= l.t) ON r.k = l.k GROUP BY l.k, l.t
  * }}}
  */

@@ -15,7 +15,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * {{{
  *   array_contains(a.tags, b.tag)   b built: the rows of b by tag, looked up by each element of tags
  *                                   a built: for each element the rows of a that have it
- *   a.tags has all of b.needs       b built: each row at the rarest element of its needs, then the others are looked for
+ *   a.tags has all of b.needs       b built: each row at its rarest need, then the other needs are looked for
  * }}}
  *
  * With equality keys, elements are told apart by the keys too.

@@ -8,8 +8,8 @@ import scala.collection.mutable
  * 16 blocks, and so on.
  *
  * {{{
- *   numbers   3 1 2 .. | 9 4 4 .. | 1 0 2 .. | 7 7 1 .. |      next at least 7 from position 1 on: the rest of its block, then
- *   blocks    3          9          2          7               blocks up to the first of 9, then the block of 9
+ *   numbers   3 1 2 .. | 9 4 4 .. | 1 0 2 .. | 7 7 1 .. |    next at least 7 from position 1 on: the rest of its block,
+ *   blocks    3          9          2          7             then blocks up to the first of 9, then the block of 9
  *   of blocks 9 ...
  * }}}
  *

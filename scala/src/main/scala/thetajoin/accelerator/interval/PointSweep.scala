@@ -10,9 +10,9 @@ import thetajoin.kit.{LongOrder, SegmentProber, Segments}
  * rows that end before it are dropped, and rows that start in between are added.
  *
  * {{{
- *   rows by their first value (a start, turned over)      . . a b c | d e f
- *   passed by the first bound of the last point                       d e f      of which the list has those that pass the second
- *   and of this one                                           b c   | d e f      b and c are looked at
+ *   rows by their first value (a negated start)     . . a b c | d e f
+ *   passed by the first bound of the last point                 d e f    the list has the ones that pass the second
+ *   and of this one                                     b c   | d e f    b and c are looked at
  * }}}
  *
  * If many rows lie in between, or the points come in another order, the list is made anew by the tree.

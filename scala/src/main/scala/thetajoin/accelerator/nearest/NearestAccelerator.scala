@@ -20,11 +20,11 @@ import thetajoin.reason.{Reason, ReasonCode}
  * up to a bound, or the lowest from a bound on, or the nearest from both sides.
  *
  * {{{
- *   a.k = b.k AND a.t >= b.t, by b.t descending      rows of a key are sorted by b.t, turned over: from a.t on
- *   a.k = b.k AND a.t <= b.t, by b.t                 the same, not turned over
+ *   a.k = b.k AND a.t >= b.t, by b.t descending      rows of a key are sorted by b.t, negated: from a.t on
+ *   a.k = b.k AND a.t <= b.t, by b.t                 the same, not negated
  *   a.k = b.k AND a.t <= b.t, by b.t descending      from the last row of the key on
  *   a.k = b.k, by abs(a.t - b.t)                     from a.t on in both directions
- *   a.k = b.k AND a.t >= b.t, by a.t - b.t           the same, where the order of the values may not be that of the differences
+ *   a.k = b.k AND a.t >= b.t, by a.t - b.t           the same, if the differences have another order than the values
  * }}}
  *
  * Other bounds, such as a tolerance, end the candidates.
