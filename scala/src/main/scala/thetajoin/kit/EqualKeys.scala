@@ -44,7 +44,7 @@ object EqualKeys {
   /** The same of values of these types. */
   def refusal(source: Expression, l: DataType, r: DataType): Option[Reason] =
     if (!DataTypeUtils.sameType(l, r))
-      Some(ReasonCode.KeyType(s"${l.sql} beside ${r.sql} in ${source.sql}"))
+      Some(ReasonCode.KeyType(s"${l.sql} and ${r.sql} in ${source.sql}"))
     else unhashable(l).map(t => ReasonCode.KeyType(s"${t.sql} in ${source.sql}"))
 
   /** One value in the form in which it is equal to another if the bytes are; [[refusal]] tells whether it has one. */
