@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.FullOuter
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, JOIN}
+import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQUERY, JOIN}
 import org.apache.spark.sql.execution.thetabridge.PrunedFiles
 
 import thetajoin.Settings
@@ -42,15 +42,17 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
     else {
       lazy val mustStay = FileOfRow.isAskedIn(plan) || ArrivalOrder.mattersIn(plan)
-      plan.transformUpWithPruning(_.containsAnyPattern(JOIN, EXISTS_SUBQUERY)) {
+      plan.transformUpWithPruning(_.containsAnyPattern(JOIN +: Subqueries: _*)) {
         case join: Join => orElse(join)(rewritten(join, mustStay))
         case join: RankedJoin if join.blocksAbove.isEmpty => orElse(join)(ranked(join, mustStay))
-        case node: UnaryNode if node.expressions.exists(_.containsPattern(EXISTS_SUBQUERY)) =>
+        case node: UnaryNode if node.expressions.exists(_.containsAnyPattern(Subqueries: _*)) =>
           orElse(node)(ofSubquery(node, mustStay))
       }
     }
 
-  /** Spark makes joins of EXISTS after this rule. Where it would be one for us, it is made now. */
+  private val Subqueries = Seq(EXISTS_SUBQUERY, IN_SUBQUERY)
+
+  /** Spark makes joins of EXISTS and IN after this rule. Where it would be one for us, it is made now. */
   private def ofSubquery(node: UnaryNode, mustStay: => Boolean): Option[LogicalPlan] = {
     val joined = RewritePredicateSubquery(node)
     val found = joined.transformUp { case join: Join => rewritten(join, mustStay).getOrElse(join) }

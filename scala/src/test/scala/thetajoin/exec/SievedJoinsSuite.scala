@@ -70,6 +70,16 @@ class SievedJoinsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("IN goes through the same sieve, and is broadcast if its keys are found to be few") {
+    for (conf <- confs) withConf(conf: _*) {
+      val sql = "SELECT count(*), sum(id), max(s) FROM probe WHERE k IN (SELECT k FROM build)"
+      val plan = assertSame(sql, "existence")
+      val sent = collect(plan) { case s: SieveExec => s.metrics("numOutputRows").value }
+      assert(sent.last == 4 * distinct, plan)
+      assert(blocks(plan).isEmpty == isBroadcast(conf), (plan, conf))
+    }
+  }
+
   test("no file on the right side") {
     val folder = "target/partitioned"
     spark.range(100).selectExpr("id AS k", "id % 2 AS half").write.partitionBy("half")
