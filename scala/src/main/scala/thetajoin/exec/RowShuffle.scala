@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.metric.SQLShuffleReadMetricsReporter
 import org.apache.spark.sql.execution.thetabridge.Shuffles
 import org.apache.spark.sql.execution.{ShufflePartitionSpec, ShuffledRowRDD}
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.{Partitioner, ShuffleDependency}
+import org.apache.spark.{InterruptibleIterator, Partitioner, ShuffleDependency, TaskContext}
 
 /** Moves rows to partitions that a join chooses. */
 private[exec] object RowShuffle {
@@ -34,7 +34,8 @@ private[exec] object RowShuffle {
     val numbered = rows.mapPartitions { input =>
       val (toUnsafe, hash) = (UnsafeProjection.create(types.toArray), hashes())
       val copies = !Shuffles.writeRowsAtOnce()
-      input.map { row =>
+      // The code that Spark generates for a range does not ask while each of its rows ends the loop.
+      new InterruptibleIterator(TaskContext.get(), input).map { row =>
         val unsafe = row match {
           case u: UnsafeRow => u
           case other => toUnsafe(other)

@@ -50,7 +50,10 @@ class CancellationSuite extends AnyFunSuite with CancelledQueries {
     }
 
   test("BlockThetaJoin of keys") {
-    withConf("spark.sql.autoBroadcastJoinThreshold" -> "100k") {
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> "100k",
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "1k"
+    ) {
       val query = spark.sql(
         "SELECT count(*) FROM range(0, 1000000000000, 1, 2) o " +
           "WHERE EXISTS (SELECT 1 FROM b WHERE b.id % 1000 = o.id)"
