@@ -39,7 +39,7 @@ class TwoTables(Comparison[Query]):
         if query.block:
             self.covered["by ranges"] += "range_of(" in on.plan
             self.covered["in blocks"] += "BlockThetaJoin" in on.plan
-            self.covered["by few"] += "undominated(" in on.plan or " extreme#" in on.plan
+            self.covered["by few"] += "Sieve [" in on.plan
             lacks = nested_loop(off.plan) and (not ids or nested_loop(on.plan))
             return f"a large join is not ours:\n{on.plan}" if lacks else None
         loop = nested_loop(off.plan)

@@ -78,6 +78,61 @@ def test_folders_import_only_lower_ones() -> None:
     assert not upward
 
 
+MOST_LINES = 250
+
+
+def test_files_are_short() -> None:
+    long = {
+        file.name: lines
+        for file in [*SCALA.rglob("*.scala"), *JAVA.rglob("*.java")]
+        if (lines := len(file.read_text().splitlines())) > MOST_LINES
+    }
+    assert not long
+
+
+def circles(folder: Path) -> list[set[str]]:
+    """Files of a folder that name each other's classes, directly or by others."""
+    definition = re.compile(
+        r"^(?:(?:private|protected|final|sealed|abstract|case|implicit|public|static)(?:\[\w+\])? +)*"
+        r"(?:class|object|trait|interface|enum) (\w+)",
+        re.MULTILINE,
+    )
+    java = JAVA / folder.relative_to(SCALA)
+    files = [*folder.glob("*.scala"), *(java.glob("*.java") if java.is_dir() else [])]
+    texts = {
+        file.name: re.sub(r"/\*.*?\*/|//[^\n]*", "", file.read_text(), flags=re.DOTALL)
+        for file in files
+    }
+    home = {name: file for file, text in texts.items() for name in definition.findall(text)}
+    named = {
+        file: {home[word] for word in re.findall(r"\b[A-Z]\w*", text) if word in home} - {file}
+        for file, text in texts.items()
+    }
+
+    def reached(file: str) -> set[str]:
+        seen: set[str] = set()
+        ahead = [file]
+        while ahead:
+            new = named[ahead.pop()] - seen
+            seen |= new
+            ahead += new
+        return seen
+
+    reach = {file: reached(file) for file in named}
+    return [
+        {other for other in reach[file] if file in reach[other]}
+        for file in named
+        if file in reach[file]
+    ]
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(f for f in SCALA.rglob("*") if f.is_dir()), ids=lambda f: f.name
+)
+def test_no_files_of_a_folder_name_each_other(folder: Path) -> None:
+    assert not circles(folder)
+
+
 def test_accelerators_are_named_in_their_folders_and_the_registry_only() -> None:
     """The rest of the house knows the contract: a new accelerator is one folder and one line."""
     folders = [folder.name for folder in (SCALA / "accelerator").iterdir() if folder.is_dir()]
@@ -88,6 +143,44 @@ def test_accelerators_are_named_in_their_folders_and_the_registry_only() -> None
         if "accelerator" not in file.parts and named.search(file.read_text())
     ]
     assert not elsewhere
+
+
+# Optional members of the contract with fewer than two users among the accelerators and the kit, which serves several.
+LONE_MEMBERS = {
+    "sieve": "the planner drops build rows of EXISTS by it, whatever the accelerator",
+    "newBatchProber": "points in order are swept by another prober than points one by one",
+    "BytesLookup": "it is the index of equality keys that are no numbers, for all of EXISTS",
+}
+MOST_OPTIONAL_MEMBERS = 16
+
+
+def optional_members() -> list[str]:
+    """What an author of an accelerator may implement: members with a default, and traits to mix in."""
+    found = []
+    for file in sorted((SCALA / "contract").glob("*.scala")):
+        text = re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.DOTALL)
+        for block in re.split(r"^(?=\S)", text, flags=re.MULTILINE):
+            mixed_in = re.match(r"trait (\w+) \{ this:", block)
+            found += mixed_in.groups() if mixed_in else []
+            if re.match(r"(trait|abstract class) ", block):
+                found += re.findall(r"^  (?:def|val) (\w+).* = ", block, flags=re.MULTILINE)
+    return found
+
+
+def test_the_contract_has_few_optional_members() -> None:
+    members = optional_members()
+    assert {"takesNulls", "LongsProber", "newBatchProber"} <= set(members)
+    assert len(members) <= MOST_OPTIONAL_MEMBERS, members
+    folders = [SCALA / "kit", *(f for f in (SCALA / "accelerator").iterdir() if f.is_dir())]
+    texts = ["\n".join(file.read_text() for file in f.rglob("*.scala")) for f in folders]
+    users = {
+        member: sum(
+            bool(re.search(rf"override (def|val) {member}\b|(with|extends) {member}\b", text))
+            for text in texts
+        )
+        for member in members
+    }
+    assert {member for member, count in users.items() if count < 2} == set(LONE_MEMBERS)
 
 
 def test_accelerators_are_found() -> None:

@@ -10,6 +10,7 @@ import thetajoin.functions.spatial.RelationTest
 import thetajoin.kit.keys.{
   ByteTable,
   DenseLongs,
+  DistinctBytes,
   GroupedBytes,
   GroupedLongs,
   Groups,
@@ -59,6 +60,7 @@ final class ThetaJoinKryoRegistrator extends KryoRegistrator {
     classOf[ValueNumbers],
     classOf[Array[ValueNumbers]],
     classOf[GroupedLongs],
+    classOf[DistinctBytes],
     classOf[GroupedBytes],
     classOf[Array[Array[Long]]],
     classOf[RelationTest]

@@ -2,7 +2,6 @@ package thetajoin.condition
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
-import org.apache.spark.sql.catalyst.plans.JoinType
 
 /**
  * Takes a join condition apart. For `ON a.x + 1 > b.y AND a.s <> b.s AND a.z > 0`:
@@ -13,12 +12,11 @@ object ConditionAnalysis {
   def shape(
       left: Seq[Attribute],
       right: Seq[Attribute],
-      joinType: JoinType,
       condition: Option[Expression]
   ): JoinShape = {
     val sides = new Sides(AttributeSet(left), AttributeSet(right))
     val analysed = condition.toSeq.flatMap(conjuncts).map(conjunct(_, sides))
-    JoinShape(left, right, joinType, analysed)
+    JoinShape(left, right, analysed)
   }
 
   /** The parts that an AND joins, in its order. */
@@ -102,32 +100,5 @@ object ConditionAnalysis {
     else if (sides.ofRight(l) && sides.ofLeft(r))
       Some(Comparison(source, r, operator.flipped, l, exact))
     else None
-  }
-}
-
-/** Which side of the join an expression reads. One that reads no column belongs to neither. */
-final class Sides(left: AttributeSet, right: AttributeSet) {
-  def ofLeft(e: Expression): Boolean = e.references.nonEmpty && e.references.subsetOf(left)
-  def ofRight(e: Expression): Boolean = e.references.nonEmpty && e.references.subsetOf(right)
-  def split(l: Expression, r: Expression): Boolean =
-    ofLeft(l) && ofRight(r) || ofRight(l) && ofLeft(r)
-}
-
-/** Matches the comparison of a column in NOT IN: `l = r`, or a null on either side. */
-object NullAwareEquality {
-  def unapply(e: Expression): Option[(Expression, Expression)] = e match {
-    case Or(equal @ EqualTo(l, r), IsNull(other)) if equal.semanticEquals(other) => Some((l, r))
-    case _ => None
-  }
-}
-
-/** Matches the four order comparisons. */
-object OrderedBy {
-  def unapply(e: Expression): Option[(Expression, Operator, Expression)] = e match {
-    case LessThan(l, r) => Some((l, Operator.Less, r))
-    case LessThanOrEqual(l, r) => Some((l, Operator.LessOrEqual, r))
-    case GreaterThan(l, r) => Some((l, Operator.Greater, r))
-    case GreaterThanOrEqual(l, r) => Some((l, Operator.GreaterOrEqual, r))
-    case _ => None
   }
 }

@@ -12,7 +12,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal
 }
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.plans.JoinType
 
 /**
  * The condition of a join, split into conjuncts. `conjuncts` keeps the order of the plan, since a conjunct may guard
@@ -21,7 +20,6 @@ import org.apache.spark.sql.catalyst.plans.JoinType
 final case class JoinShape(
     left: Seq[Attribute],
     right: Seq[Attribute],
-    joinType: JoinType,
     conjuncts: Seq[Conjunct]
 ) {
   def comparisons: Seq[Comparison] = conjuncts.collect {

@@ -2,7 +2,6 @@ package thetajoin.contract
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.plans.LeftExistence
 
 import thetajoin.condition.{Conjunct, JoinShape, OneSided}
 import thetajoin.reason.{Reason, ReasonCode}
@@ -36,12 +35,9 @@ trait Accelerator {
   def wireClasses: Seq[Class[_]] = Nil
 
   /**
-   * Whether it is for joins that need this of a probe row's matches. It is asked about no other join, nor named
-   * there.
+   * The offer of this accelerator for the join if the request's side were indexed, or the reason against it. An
+   * accelerator that is for another [[Need]] says `ReasonCode.OtherNeed`, which users are not told.
    */
-  def isFor(need: Need): Boolean = true
-
-  /** The offer of this accelerator for the join if the request's side were indexed, or the reason against it. */
   def offer(request: JoinRequest): Either[Reason, Offer]
 }
 
@@ -52,14 +48,15 @@ trait Accelerator {
  * @param buildSide the side that would be indexed
  * @param need which of a probe row's matches the result needs
  * @param ask how other accelerators would serve a part of the condition
- * @param isPart whether the shape has a part of the condition only: the rest may keep it from an error
+ * @param mayRaise whether an index may raise the error of a test. The rest of a condition, if the shape is a part of
+ *   it, may keep a pair from the error, and so may a match that is known at the end of all probe rows
  */
 final case class JoinRequest(
     shape: JoinShape,
     buildSide: BuildSide,
     need: Need,
     ask: Ask,
-    isPart: Boolean = false
+    mayRaise: Boolean
 ) {
 
   /** The conjuncts that read both sides. */
@@ -81,14 +78,8 @@ final case class JoinRequest(
    *
    * @param exact the conjuncts that the index answers before it tests this one
    */
-  def isGuarded(conjunct: Expression, exact: Seq[Expression]): Boolean = {
-    // Which rows on the build side have a match is known at the end of all probe rows: an error would come too soon.
-    val marks = buildSide == BuildLeft && (shape.joinType match {
-      case LeftExistence(_) => true
-      case _ => false
-    })
-    isPart || marks || paired.map(_.source).takeWhile(_ != conjunct).exists(!exact.contains(_))
-  }
+  def isGuarded(conjunct: Expression, exact: Seq[Expression]): Boolean =
+    !mayRaise || paired.map(_.source).takeWhile(_ != conjunct).exists(!exact.contains(_))
 }
 
 /** Which of a probe row's matches the result needs. */

@@ -18,14 +18,8 @@ trait IndexSpec extends Serializable {
   /** For a task that has seen no row yet, if there is a [[sieve]]. */
   final def newSeenKeys(keyTypes: Seq[DataType]): SeenKeys = sieve.get(keyTypes)
 
-  /** How many of the last probe keys are numbers by which the index is ordered, two at most; see [[BatchProber]]. */
-  def bounds: Int = 0
-
-  /**
-   * How many probe rows its indexes, which are [[BatchProber]]s, are best asked for together, however large they are;
-   * 0 if that does not matter.
-   */
-  def rowsTogether: Int = 0
+  /** How probe rows are asked for in batches, if its indexes have [[BatchProber]]s. */
+  def batches: Option[Batches] = None
 
   /**
    * Whether rows with a null key have candidates too: builder and prober are given them. Otherwise they match
@@ -36,17 +30,26 @@ trait IndexSpec extends Serializable {
   /** What becomes of a row whose key can't be evaluated. */
   def keyErrors: KeyErrors = KeyErrors.Held
 
-  /** The same index where the join asks only whether a row has a candidate: it may then keep fewer rows. */
-  def forExistence: IndexSpec = this
-
   /**
-   * Whether a probe row has one candidate at most, whatever the build rows. If keys are numbers of 64 bits, indexes are
-   * [[LongsLookup]]s then.
+   * The same index where one candidate of a probe row is enough: the first, if candidates are ranked, or else any. It
+   * may then keep fewer rows.
    */
-  def findsOneAtMost: Boolean = false
+  def forOne: IndexSpec = this
+}
 
-  /** The same index where the join asks for a probe row's first candidate alone. */
-  def forFirst: IndexSpec = this
+/**
+ * Probe rows that are looked up in sorted batches: see [[BatchProber]].
+ *
+ * @param bounds how many of the last probe keys are numbers by which the index is ordered, two at most
+ * @param rows how many probe rows are best asked for together, however large the index is. If it is 0, batches are as
+ *   large as memory allows, and serve large indexes only
+ */
+final case class Batches(bounds: Int, rows: Int = 0)
+
+object Batches {
+
+  /** By so many numbers, if there are any. */
+  def by(bounds: Int): Option[Batches] = if (bounds > 0) Some(Batches(bounds)) else None
 }
 
 sealed trait KeyErrors

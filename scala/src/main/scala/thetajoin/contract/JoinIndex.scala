@@ -14,11 +14,6 @@ abstract class JoinIndex extends Serializable {
   }
 }
 
-/** An index that knows by itself whether a key of 64 bits has a candidate. Generated code calls the final class. */
-trait LongMembership { this: JoinIndex =>
-  def contains(key: Long): Boolean
-}
-
 /**
  * An index by a first key of 64 bits, which no build row has below `least` or above `greatest`: a probe row whose own
  * first key is outside has no candidate. There are no build rows at all if `least` is above `greatest`.
@@ -28,14 +23,9 @@ trait KeyBounds { this: JoinIndex =>
   def greatest: Long
 }
 
-/** As [[LongMembership]] for several keys of 64 bits. */
-trait LongsMembership { this: JoinIndex =>
-  def contains(keys: Array[Long]): Boolean
-}
-
 /**
- * An index in which a probe row has one candidate at most, which generated code asks its class for. Keys are numbers
- * of 64 bits. Whether an index is one may depend on the build rows; its probers give the same.
+ * An index in which a probe row has one candidate at most, or needs one at most, whatever the build rows. Keys are
+ * numbers of 64 bits. Generated code calls the final class of the index. Probers give the same.
  */
 trait LongsLookup { this: JoinIndex =>
 
@@ -43,18 +33,10 @@ trait LongsLookup { this: JoinIndex =>
   def find(keys: Array[Long]): Int
 }
 
-/** A [[LongsLookup]] that can also be asked for probe rows in sorted batches: see [[BatchProber]]. */
-trait BatchLookup { this: JoinIndex with LongsLookup =>
-
-  /** The position of the candidate within a group; -1 without one. `second` is not read if there is one number. */
-  def find(group: Int, first: Long, second: Long): Int
-}
-
 /**
- * An index that knows by itself whether a key has a candidate: of a single string or binary by the bytes of the
- * value, of other keys by the bytes of their row. `size` bytes lie at `offset` of the object `base`, as for
- * `Platform`.
+ * As [[LongsLookup]] for other keys: of a single string or binary by the bytes of the value, else by the bytes of the
+ * key row. `size` bytes lie at `offset` of the object `base`, as for `Platform`.
  */
-trait BytesMembership { this: JoinIndex =>
-  def contains(base: AnyRef, offset: Long, size: Int): Boolean
+trait BytesLookup { this: JoinIndex =>
+  def find(base: AnyRef, offset: Long, size: Int): Int
 }

@@ -26,21 +26,19 @@ abstract class Prober {
 
   final def from: Int = runFrom
   final def until: Int = runUntil
+}
 
-  /**
-   * Whether a run is of places in the list [[positions]], not of positions. The same for all probers of a spec, of a
-   * kind.
-   */
-  def lists: Boolean = false
+/** A prober whose runs are of places in a list of positions. */
+trait ListProber { this: Prober =>
 
-  /** Asked for each run. */
-  def positions: Array[Int] = Array.emptyIntArray
+  /** The list, asked for each run. */
+  def positions: Array[Int]
 }
 
 /**
  * A prober that is asked in two steps, so that probe rows can be sorted in between: for the group of build rows with
  * its keys, then for the candidates in a group by the one or two numbers that follow the keys (see
- * [[IndexSpec.bounds]]). It gives the same whatever the order of the rows, and is quickest when they come by group
+ * [[Batches.bounds]]). It gives the same whatever the order of the rows, and is quickest when they come by group
  * and with the first number descending.
  *
  * Without such numbers a group may also stand for one probe row, whose keys the prober keeps. All rows of a batch are
@@ -48,22 +46,14 @@ abstract class Prober {
  */
 trait BatchProber { this: Prober =>
 
-  /** The group of a key that is a number; negative without one. */
+  /** The group of a key that is a number; negative without one. Without keys it is asked for too. */
   def group(key: Long): Int
 
   /** The group of other keys. */
   def group(keys: InternalRow): Int
 
-  /** The group if there are no equality keys. */
-  def group(): Int = 0
-
   /** Starts on the candidates within a group; `second` is not read if there is one number. */
   def probe(group: Int, first: Long, second: Long): Unit
-}
-
-/** A prober whose only key is a long, which generated code hands over unboxed. */
-trait LongProber { this: Prober =>
-  def probe(key: Long): Unit
 }
 
 /**
@@ -78,7 +68,7 @@ trait LongsProber { this: Prober =>
 
 /**
  * A prober whose only key is a string or binary, which generated code hands over where it lies, as for
- * [[BytesMembership]].
+ * [[BytesLookup]].
  */
 trait BytesProber { this: Prober =>
   def probe(base: AnyRef, offset: Long, size: Int): Unit

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrd
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
 import thetajoin.condition.{OrderedLong, Safety}
-import thetajoin.contract.{BatchLookup, KeyErrors, LongsLookup}
+import thetajoin.contract.KeyErrors
 import thetajoin.relation.ThetaRelation
 
 /**
@@ -65,14 +65,11 @@ final case class JoinTask(
   /** Whether there is generated code for it. */
   def hasCode: Boolean = rank.forall(order => OrderedLong.orders(order.dataType))
 
-  /** Whether the index of this relation gives, by one call, all that a probe row is joined with. */
-  def looksUp(relation: ThetaRelation, inBatches: Boolean = false): Boolean =
-    role.pairs && !role.needsMatchedBuildRows && !keysCanFail && relation.always == 0 &&
-      (relation.index match {
-        case _: BatchLookup => true
-        case _: LongsLookup => !inBatches
-        case _ => false
-      })
+  /** Whether several matches of a probe row are chosen, or one by its rank among all. */
+  def choosesRows: Boolean = limit.isDefined && !findsFirst
+
+  /** Whether the first match among its candidates is all that a probe row is joined with. */
+  def findsFirst: Boolean = limit.contains(1) && rank.isEmpty
 
   /** Puts values for the probe and build columns into the order of the join's output. */
   def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {

@@ -13,12 +13,12 @@ import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Yardsticks
-import thetajoin.driver.code.{Batches, ExpressionCode}
+import thetajoin.contract.Batches
+import thetajoin.driver.code.ExpressionCode
 import thetajoin.driver.source.{BroadcastSource, TaskSource}
 import thetajoin.driver.unmatched.{BuildTailRdd, MatchMarker}
 import thetajoin.driver.{Existence, JoinRole, Spread, ThetaJoin}
 import thetajoin.relation.ThetaRelation
-import thetajoin.rowstore.RowStore
 
 /**
  * A join whose build side is broadcast with an index over it. It extends Spark's nested loop join because adaptive
@@ -108,18 +108,9 @@ final class BroadcastThetaJoinExec(
   def needsMatch: Boolean = role.probeExistence.contains(Existence.Matched)
 
   /** Whether the generated stage below ends at this join, so that it produces its own loop. */
-  def ownsLoop: Boolean = probe match {
+  override def ownsLoop: Boolean = probe match {
     case _: ProbeRowsExec | InputAdapter(_: ProbeRowsExec) => true
     case _ => false
-  }
-
-  /** The node below that gives marks of build rows in place of probe rows, if there is one. */
-  private def marksBelow(plan: SparkPlan): Option[MarkRowsExec] = plan match {
-    case node: MarkRowsExec => Some(node)
-    case InputAdapter(below) => marksBelow(below)
-    case ProbeRowsExec(below) => marksBelow(below)
-    case WholeStageCodegenExec(below) => marksBelow(below)
-    case _ => None
   }
 
   /**
@@ -137,7 +128,9 @@ final class BroadcastThetaJoinExec(
    * built.
    */
   private def mayBeInBatches: Boolean =
-    sortsProbe && (asksTogether || role.pairs && isNarrow && (build match {
+    sortsProbe && (asksTogether || role.pairs && ProbeInput.areNarrow(
+      probe.output
+    ) && (build match {
       case stage: BroadcastQueryStageExec if stage.isMaterialized =>
         batches(relation().value).isDefined
       case _ => true
@@ -170,7 +163,7 @@ final class BroadcastThetaJoinExec(
 
   /** The partitions that the join runs on: probe rows, then the partitions that emit build rows by themselves. */
   private def joinInput(broadcast: Broadcast[ThetaRelation]): RDD[InternalRow] = {
-    val marking = marksBelow(probe)
+    val marking = MarkRowsExec.below(probe)
     marking.foreach(_.mark(broadcast))
     val rows = probe.execute()
     if (marking.isDefined) BuildTailRdd(rows, broadcast, BuildTailRdd.emits(role))
@@ -231,18 +224,11 @@ final class BroadcastThetaJoinExec(
     if (ownsLoop) Seq(joinInput(relation())) else probe.asInstanceOf[CodegenSupport].inputRDDs()
 
   override protected def batches(relation: ThetaRelation): Option[Batches] =
-    if (sortsProbe && role.buildExistence.isEmpty && (asksTogether || paysToSort(relation)))
-      batchesOf(relation)
+    if (
+      sortsProbe && role.buildExistence.isEmpty &&
+      (asksTogether || relation.index.bytes >= Yardsticks.SortedIndexBytes())
+    ) batchesOf(relation)
     else None
-
-  private def paysToSort(relation: ThetaRelation): Boolean =
-    relation.index.bytes >= Yardsticks.SortedIndexBytes() &&
-      // One call a row has nothing to carry on to the next, but finds its neighbour in a cache.
-      (!task.looksUp(relation) || task.looksUp(relation, inBatches = true))
-
-  /** Whether a probe row is sorted sooner than unsorted rows are looked up. */
-  private def isNarrow: Boolean = probe.output.forall(a => RowStore.isFlat(a.dataType)) &&
-    probe.output.map(_.dataType.defaultSize).sum <= ProbeInput.NarrowRowBytes
 
   private def source(): TaskSource = {
     val broadcast = relation()

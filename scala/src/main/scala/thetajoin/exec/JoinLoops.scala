@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 
-import thetajoin.driver.code.{Batches, JoinCode, RowConsumer}
+import thetajoin.contract.Batches
+import thetajoin.driver.code.{JoinCode, RowConsumer}
 import thetajoin.driver.probe.InterpretedJoin
 import thetajoin.driver.source.{RelationSource, TaskSource}
 import thetajoin.driver.{JoinMetrics, JoinTask}

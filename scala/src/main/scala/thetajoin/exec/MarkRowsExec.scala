@@ -93,3 +93,15 @@ final case class MarkRowsExec(child: SparkPlan, task: JoinTask)(@transient build
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String =
     new MarkCode(ctx, task, new BroadcastSource(relation())).fused(input, unmatched)
 }
+
+private[exec] object MarkRowsExec {
+
+  /** The node of a plan that gives marks of build rows in place of probe rows, if there is one. */
+  def below(plan: SparkPlan): Option[MarkRowsExec] = plan match {
+    case node: MarkRowsExec => Some(node)
+    case InputAdapter(child) => below(child)
+    case ProbeRowsExec(child) => below(child)
+    case WholeStageCodegenExec(child) => below(child)
+    case _ => None
+  }
+}

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
-import thetajoin.driver.code.Batches
+import thetajoin.contract.Batches
 import thetajoin.driver.source.{PartitionRows, PartitionSource, TaskSource}
 import thetajoin.driver.unmatched.{MarkedPartitionRows, MatchMarker}
 import thetajoin.relation.ThetaRelation

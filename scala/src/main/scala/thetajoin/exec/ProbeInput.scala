@@ -7,10 +7,12 @@ import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 
+import thetajoin.Yardsticks
 import thetajoin.condition.{ConditionAnalysis, Safety}
 import thetajoin.driver.Spread
 import thetajoin.logical.Repeatable
 import thetajoin.relation.ThetaRelation
+import thetajoin.rowstore.RowStore
 
 /**
  * What the plan of a probe side tells about its rows: how many partitions there are, how they come, whether they can
@@ -18,11 +20,10 @@ import thetajoin.relation.ThetaRelation
  */
 private[exec] object ProbeInput {
 
-  /** From so many on, cores are hardly idle though some partitions be empty. */
-  private val PartitionsOfCore = 4
-
-  /** Bytes of a probe row that are sorted sooner than unsorted rows are looked up, if they leave the stage. */
-  val NarrowRowBytes: Int = 64
+  /** Whether rows with these columns are sorted sooner than unsorted rows are looked up. */
+  def areNarrow(columns: Seq[Attribute]): Boolean =
+    columns.forall(a => RowStore.isFlat(a.dataType)) &&
+      columns.map(_.dataType.defaultSize).sum <= Yardsticks.NarrowRowBytes()
 
   /** Whether rows in so many partitions are moved. */
   def isMoved(
@@ -35,7 +36,7 @@ private[exec] object ProbeInput {
     case Spread.OverIdleCores => partitions < cores
     case Spread.FromBuildRows(least) =>
       partitions < cores || cores > 1 && broadcast.value.indexed >= least &&
-      partitions < cores * PartitionsOfCore
+      partitions < cores * Yardsticks.PartitionsOfCore()
     case Spread.Evenly => cores > 1
   }
 
@@ -63,7 +64,7 @@ private[exec] object ProbeInput {
    */
   def givesRowByRow(plan: SparkPlan): Boolean = plan match {
     case _: ProjectExec | _: FilterExec => plan.children.forall(givesRowByRow)
-    case join: BroadcastThetaJoinExec => join.ownsLoop || givesRowByRow(join.probe)
+    case join: ThetaJoinExec => join.ownsLoop || givesRowByRow(join.probe)
     case _: LeafExecNode => true
     case generated: CodegenSupport => !generated.supportCodegen
     case _ => true

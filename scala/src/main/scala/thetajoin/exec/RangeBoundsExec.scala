@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 
+import thetajoin.Yardsticks
 import thetajoin.large.{Quantiles, RangeBounds, Sampled, SharedBounds}
 
 /** Samples both sides for a [[RangeBounds]], in jobs that run when this does, unless a copy of it has. */
@@ -58,7 +59,10 @@ final case class RangeBoundsExec(
     val rows = side.execute()
     val bound = BindReferences.bindReferences(values, side.output)
     // Partitions may be of unlike sizes, and rows of each have a weight of their own.
-    val size = math.max(shared.most * RowsPerRange / math.max(rows.getNumPartitions, 1), LeastRows)
+    val size = math.max(
+      shared.most * Yardsticks.SampledRowsPerRange() / math.max(rows.getNumPartitions, 1),
+      Yardsticks.LeastSampledRows()
+    )
     val samples = rows.mapPartitions(part => Iterator(sample(part, bound, size))).collect()
     new Sampled(
       samples.flatMap(_._1),
@@ -77,10 +81,6 @@ object RangeBoundsExec {
     RangeBoundsExec(left, right, node.leftValues, node.rightValues, node.bounds, node.shared)
 
   private val Bounds = "bounds"
-
-  /** So many sampled rows put the rows of a range within some twenty percent of the intended number. */
-  private val RowsPerRange = 60
-  private val LeastRows = 100
 
   /**
    * The values of up to `size` of the rows, and how many rows were seen. Values that are null or can't be computed

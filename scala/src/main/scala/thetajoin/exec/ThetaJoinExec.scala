@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.metric.SQLMetrics
 
-import thetajoin.driver.code.Batches
+import thetajoin.contract.Batches
 import thetajoin.driver.{JoinMetrics, JoinTask, ThetaJoin}
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 
@@ -32,12 +32,15 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
 
   protected lazy val task: JoinTask = JoinTask(join, probe.output, join.stored(build.output))
 
+  /** Whether it reads its probe rows in a loop of its own, and not in the loop of the operator that makes them. */
+  def ownsLoop: Boolean = true
+
   /** Whether many probe rows are asked for at once. */
   protected final def asksTogether: Boolean =
-    join.spec.rowsTogether > 0 && join.role.buildExistence.isEmpty
+    join.spec.batches.exists(_.rows > 0) && join.role.buildExistence.isEmpty
 
   protected final def batchesOf(relation: ThetaRelation): Option[Batches] =
-    relation.index.newBatchProber().map(_ => Batches(join.spec.bounds, join.spec.rowsTogether))
+    relation.index.newBatchProber().flatMap(_ => join.spec.batches)
 
   /** Whether there is generated code for the work of the driver code. */
   final def hasCode: Boolean = task.hasCode

@@ -6,12 +6,13 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.condition.{JoinShape, OrderedLong, PackedLong, Safety}
+import thetajoin.contract.{KeyErrors, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
  * The equality keys of a join, in a form that tables of `keys/` understand: two keys are equal if their bytes are.
- * They are one number of 64 bits if they fit, else some columns. An accelerator that serves them puts `sources` into
- * the conjuncts that its offer serves, `build` into its build keys and `probe` into its probe keys.
+ * They are one number of 64 bits if they fit, else some columns. An accelerator that serves more than them puts them
+ * [[ahead]] of its own keys.
  *
  * @param sources the conjuncts, as Spark wrote them
  * @param build expressions over the build side
@@ -23,7 +24,27 @@ final case class EqualKeys(
     build: Seq[Expression],
     probe: Seq[Expression],
     canFail: Boolean
-)
+) {
+  def isEmpty: Boolean = sources.isEmpty
+
+  /** How many columns of a key row they are. */
+  def size: Int = build.size
+
+  /**
+   * The offer of an index that serves these keys too. In its key rows they stand ahead of its other keys. If a key
+   * can fail and the index holds such a row, the row is a candidate of every row, and nothing is exact.
+   */
+  def ahead(others: Offer): Offer = {
+    val keys = build ++ others.buildKeys ++ probe ++ others.probeKeys
+    val isSafe = others.spec.keyErrors == KeyErrors.Raised || keys.forall(Safety.cannotFail)
+    others.copy(
+      served = sources ++ others.served,
+      exact = if (isSafe) sources ++ others.exact else Nil,
+      buildKeys = build ++ others.buildKeys,
+      probeKeys = probe ++ others.probeKeys
+    )
+  }
+}
 
 object EqualKeys {
 

@@ -29,9 +29,6 @@ final class Segments private (
 
   def count: Int = starts.length - 1
 
-  /** Whether a segment is one row each, so that its number is the row's position. */
-  def areSingleRows: Boolean = numbers.length == count
-
   def end(segment: Int): Int = starts(segment + 1)
 
   /** The first position of a segment with a number that is at least this one; the segment's end without one. */
@@ -127,7 +124,7 @@ abstract class GroupProber(groups: Groups, others: Int = 0) extends Prober {
   /** Starts on the candidates within a segment, by the numbers from this place on. */
   protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit
 
-  final def group(key: Long): Int = table.find(key)
+  final def group(key: Long): Int = if (table == null) 0 else table.find(key)
   final def group(row: InternalRow): Int =
     if (finder != null) finder.find(row) else group(row.getLong(0))
 

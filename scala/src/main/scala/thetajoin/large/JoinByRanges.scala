@@ -7,9 +7,10 @@ import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUti
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, LongType}
 
+import thetajoin.Yardsticks
 import thetajoin.condition.{Comparison, ConditionAnalysis, OrderedLong, Safety}
 import thetajoin.kit.Bound
-import thetajoin.planner.BuildSides
+import thetajoin.planner.Sizes
 
 /**
  * Gives a join of two large sides without an equality key one: the range that a row's values are in. Ranges cut both
@@ -55,7 +56,7 @@ private[thetajoin] object JoinByRanges {
   /** If there is no equal key. Existence joins without points and locality would cost more than they do now. */
   private def meeting(join: Join): Option[Meeting] = {
     val shape =
-      ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+      ConditionAnalysis.shape(join.left.output, join.right.output, join.condition)
     val isExistence = join.joinType match {
       case LeftExistence(_) => true
       case _ => false
@@ -85,7 +86,10 @@ private[thetajoin] object JoinByRanges {
       meeting.left,
       meeting.right,
       bounds,
-      new SharedBounds(conf.numShufflePartitions * RangesPerPartition, mostCrossing(join, conf))
+      new SharedBounds(
+        conf.numShufflePartitions * Yardsticks.RangesPerPartition(),
+        mostCrossing(join, conf)
+      )
     ))
     val (leftCrosses, rightCrosses) = withoutBounds(join, meeting)
     def side(rows: LogicalPlan, values: Seq[Expression], crosses: Boolean, computed: Seq[Alias]) =
@@ -117,9 +121,6 @@ private[thetajoin] object JoinByRanges {
 
   private def mostCrossing(join: Join, conf: SQLConf): Long = {
     val rowBytes = join.children.map(side => getSizePerRow(side.output)).max
-    (BuildSides.limitBesideShuffle(conf) / rowBytes).toLong
+    (Sizes.limitBesideShuffle(conf) / rowBytes).toLong
   }
-
-  /** Ranges are dealt to partitions by hash: some get more of them than others, the less so the more there are. */
-  private val RangesPerPartition = 4
 }

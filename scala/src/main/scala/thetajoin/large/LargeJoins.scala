@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQ
 import org.apache.spark.sql.execution.thetabridge.PrunedFiles
 
 import thetajoin.Settings
+import thetajoin.driver.ThetaJoin
 import thetajoin.logical.{
   ArrivalOrder,
   FileOfRow,
@@ -24,7 +25,7 @@ import thetajoin.logical.{
   Sieve,
   StableColumns
 }
-import thetajoin.planner.{BuildSides, Choice, Placement, Planner}
+import thetajoin.planner.{Choice, Placement, Planner, Sizes}
 
 /**
  * Rewrites joins of two sides that are too large to broadcast. In a semi, anti or mark join on equality keys, the
@@ -32,7 +33,7 @@ import thetajoin.planner.{BuildSides, Choice, Placement, Planner}
  * side moves. A join without an equality key is rewritten in the first way that there is:
  *
  *   - [[JoinByRanges]]: two comparisons give rows a key, the range that their values are in
- *   - [[ExistsByFew]]: few of the right rows tell whether there is a match
+ *   - a [[Sieve]]: few of the right rows tell whether there is a match
  *   - [[Narrowed]]: by the extreme values of one side many rows of the other may have no match
  *
  * The others are run in blocks. A full outer join is [[FullInTwo]] then, and a top-k join is [[RankedInBlocks]].
@@ -65,32 +66,44 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   /** @param mustStay whether rows must come out as they are read: see [[FileOfRow]] and [[ArrivalOrder]] */
   private def rewritten(join: Join, mustStay: => Boolean): Option[LogicalPlan] = join match {
     case ExtractEquiJoinKeys(_, _, keys, _, _, _, _, _) =>
-      if (isMeasured(join) || mustStay) None else sieved(join, keys)
+      if (isMeasured(join) || mustStay) None else byKeys(join, keys)
     case _ => firstOf(join, mustStay)
   }
 
-  private def sieved(join: Join, rightKeys: Seq[Expression]): Option[LogicalPlan] = {
+  private def byKeys(join: Join, rightKeys: Seq[Expression]): Option[LogicalPlan] = {
     def found(join: Join) = choice(join).filter(c =>
       c.placement match {
         case _: Placement.Blocks => c.join.role.probeExistence.isDefined
         case _ => false
       }
     )
-    for (choice <- found(join) if found(pruned(join)).isDefined) yield {
-      val rows = Sieve(choice.join.spec, choice.join.buildKeys, join.right)
-      val measured =
-        if (conf.adaptiveExecutionEnabled) RepartitionByExpression(rightKeys, rows, None) else rows
-      join.copy(right = measured)
-    }
+    for (choice <- found(join) if found(pruned(join)).isDefined)
+      yield sieved(join, choice.join, rightKeys)
+  }
+
+  /**
+   * Few rows may tell whether a left row has a match, if one or two comparisons decide on it. Rows with the same
+   * values go to the same partition: a task that is run again may keep another row of these.
+   */
+  private def byFew(join: Join): Option[LogicalPlan] =
+    if (
+      isMeasured(join) || !conf.adaptiveExecutionEnabled || !mayBeInBlocks ||
+      !areLarge(join, Seq(BuildRight))
+    ) None
+    else Planner.sieved(join, conf).map(planned => sieved(join, planned, planned.buildKeys))
+
+  private def sieved(join: Join, planned: ThetaJoin, by: Seq[Expression]): Join = {
+    val rows = Sieve(planned.spec, planned.buildKeys, join.right)
+    join.copy(right =
+      if (conf.adaptiveExecutionEnabled) RepartitionByExpression(by, rows, None) else rows
+    )
   }
 
   private def firstOf(join: Join, mustStay: => Boolean): Option[LogicalPlan] = {
-    lazy val isTooLarge = areLarge(join, BuildSides.both(join))
+    lazy val isTooLarge = areLarge(join, Sizes.both(join))
     lazy val mayReadAgain = join.children.forall(Repeatable(_)) && !mustStay
-    def byFew =
-      ExistsByFew(join).filter(_ => areLarge(join, Seq(BuildRight)) && choice(join).isDefined)
     JoinByRanges(join, conf)(isTooLarge && mayReadAgain).filter(_.isServed(conf)).map(_.joined)
-      .orElse(byFew)
+      .orElse(byFew(join))
       .orElse(if (isTooLarge && !mustStay) inBlocks(join, mayReadAgain) else None)
   }
 
@@ -110,8 +123,8 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     // All left rows are moved for it, and the rows of each left row from each block are sorted.
     lazy val limit =
       if (Planner.choose(join, conf).chosen.exists(Planner.takesLong))
-        BuildSides.limitBesideShuffle(conf)
-      else BuildSides.limitOfBroadcast(conf)
+        Sizes.limitBesideShuffle(conf)
+      else Sizes.limitOfBroadcast(conf)
     if (
       isKnown && ExtractEquiJoinKeys.unapply(ofAll).isEmpty && mayBeInBlocks &&
       areLarge(ofAll, Seq(BuildRight), limit) && !mustStay
@@ -125,7 +138,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     if (mayBeInBlocks) Planner.choose(join, conf).chosen else None
 
   /** A side is shuffled as it is, by the query or by this rule. */
-  private[thetajoin] def isMeasured(join: Join): Boolean =
+  private def isMeasured(join: Join): Boolean =
     join.children.exists(_.isInstanceOf[RepartitionOperation])
 
   /**
@@ -133,7 +146,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
    * before the other side moves. A block join reads the same shuffle.
    */
   private def measured(join: Join): Join =
-    BuildSides.both(join).head match {
+    Sizes.both(join).head match {
       case BuildLeft => join.copy(left = shuffled(join.left))
       case BuildRight => join.copy(right = shuffled(join.right))
     }
@@ -146,9 +159,9 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
   private def areLarge(
       join: Join,
       sides: Seq[BuildSide],
-      limit: BigInt = BuildSides.limitBesideShuffle(conf)
-  ): Boolean = BuildSides.exceed(limit, join, sides, conf) &&
-    BuildSides.exceed(limit, pruned(join), sides, conf)
+      limit: BigInt = Sizes.limitBesideShuffle(conf)
+  ): Boolean = Sizes.exceed(limit, join, sides, conf) &&
+    Sizes.exceed(limit, pruned(join), sides, conf)
 
   /**
    * By the partitions that are read: Spark leaves out the others after this rule. To ask which these are may take

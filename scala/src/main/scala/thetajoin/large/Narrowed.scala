@@ -26,7 +26,7 @@ private[thetajoin] object Narrowed {
     }
     // A sum over both sides has no extreme where one of its terms is beyond the limit.
     val compared = ConditionAnalysis
-      .shape(join.left.output, join.right.output, join.joinType, join.condition).plainComparisons
+      .shape(join.left.output, join.right.output, join.condition).plainComparisons
     if (compared.isEmpty || !(left || right)) None
     else {
       val ofRight = compared.map(c => (c.right, c.operator.flipped, c.left))

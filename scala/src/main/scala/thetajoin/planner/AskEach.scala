@@ -14,7 +14,7 @@ private[planner] final class AskEach(
 ) extends Ask {
   override def apply(part: Seq[Conjunct]): Option[Offer] = {
     val request =
-      JoinRequest(shape.copy(conjuncts = part), buildSide, Need.All, this, isPart = true)
+      JoinRequest(shape.copy(conjuncts = part), buildSide, Need.All, this, mayRaise = false)
     val offers = accelerators.flatMap(_.offer(request).toOption).filter(_.served.nonEmpty)
     offers.minByOption(offer => JoinCost.ofAccelerators.ofPairs(offer.cost, estimate))
   }

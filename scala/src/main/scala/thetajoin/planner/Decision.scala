@@ -1,6 +1,8 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils.getSizePerRow
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 
 import thetajoin.contract.Offer
 import thetajoin.driver.{Spread, ThetaJoin}
@@ -14,26 +16,6 @@ final case class Decision(outcome: Either[Reason, Choice], losers: Seq[Loser] = 
 final case class Loser(accelerator: String, reason: Reason) {
   override def toString: String = s"$accelerator, ${reason.code.name}: ${reason.what}"
   def advice: String = s"$this. ${reason.remedy}"
-}
-
-/** How the rows of both sides come to meet. */
-sealed trait Placement {
-  def buildSide: BuildSide
-}
-
-object Placement {
-
-  /** One side is broadcast, the other stays where it is. */
-  final case class Broadcast(buildSide: BuildSide) extends Placement
-
-  /** Both sides are partitioned by the equality keys. */
-  final case class Shuffle(buildSide: BuildSide) extends Placement
-
-  /**
-   * One side is cut into blocks of up to so many bytes. Each block meets all rows of the other side, or all rows of
-   * its partition by the equality keys.
-   */
-  final case class Blocks(buildSide: BuildSide, bytes: Long) extends Placement
 }
 
 /**
@@ -55,3 +37,19 @@ final case class Choice(
  * of its columns.
  */
 final case class Estimate(buildRows: BigInt, probeRows: BigInt, buildRowBytes: BigInt)
+
+private[planner] object Estimate {
+
+  /** Of a join that has this side built. */
+  def of(join: Join, side: BuildSide): Estimate = {
+    val built = Sizes.built(join, side)
+    val probed = if (built eq join.left) join.right else join.left
+    Estimate(rows(built), rows(probed), getSizePerRow(built.output))
+  }
+
+  private def rows(plan: LogicalPlan): BigInt = plan match {
+    case Project(_, child) => rows(child)
+    case _ =>
+      plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / getSizePerRow(plan.output))
+  }
+}

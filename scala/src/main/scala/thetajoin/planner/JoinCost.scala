@@ -1,5 +1,6 @@
 package thetajoin.planner
 
+import thetajoin.Yardsticks
 import thetajoin.contract.Cost
 
 /**
@@ -21,7 +22,7 @@ private[planner] final class JoinCost(fewestRows: Double) {
     val isRanked = choice.join.k.isDefined && choice.offer.isRanked
     val all = candidates(choice.offer.cost, choice.estimate)
     val looked =
-      if (isRanked && hasResidual) all * UntilMatch
+      if (isRanked && hasResidual) all * Yardsticks.UntilMatch()
       else if (isRanked || choice.join.role.oneRowAtMost && !hasResidual) 1.0
       else all
     // In any other order the rank of each candidate is evaluated.
@@ -42,8 +43,11 @@ private[planner] final class JoinCost(fewestRows: Double) {
   private def build(estimate: Estimate): Double = estimate.buildRows.toDouble.max(fewestRows)
 
   private def of(cost: Cost, estimate: Estimate, ofLookUp: Double): Double =
-    build(estimate) * (MovedRow + MovedByte * estimate.buildRowBytes.toDouble + cost.perBuildRow) +
-      estimate.probeRows.toDouble.max(fewestRows) * ofLookUp / Cores
+    build(estimate) * (ofMoved(estimate) + cost.perBuildRow) +
+      estimate.probeRows.toDouble.max(fewestRows) * ofLookUp / Yardsticks.Cores()
+
+  private def ofMoved(estimate: Estimate): Double =
+    Yardsticks.MovedRow() + Yardsticks.MovedByte() * estimate.buildRowBytes.toDouble
 }
 
 private[planner] object JoinCost {
@@ -56,7 +60,7 @@ private[planner] object JoinCost {
       hasResidual: Boolean
   ): Double =
     cost.perProbe + cost.perPair * buildRows +
-      candidates * (if (hasResidual) Candidate + Residual else Candidate)
+      candidates * (Yardsticks.Candidate() + (if (hasResidual) Yardsticks.Residual() else 0.0))
 
   /**
    * If sides are small, it hardly matters which accelerator serves them. An accelerator that leaves few candidates is
@@ -65,21 +69,4 @@ private[planner] object JoinCost {
   val ofAccelerators = new JoinCost(fewestRows = 10000)
 
   val ofSides = new JoinCost(fewestRows = 1000)
-
-  /**
-   * The time to collect and store a build row and send it to the tasks. Each of its bytes adds to it. A row of three
-   * numbers takes some 300.
-   */
-  private val MovedRow = 150.0
-  private val MovedByte = 5.0
-
-  /** The part of the candidates, in the order that is asked for, that are looked at until one matches. */
-  private val UntilMatch = 0.5
-
-  /** To give a candidate, and to test a condition on it. */
-  private val Candidate = 2.0
-  private val Residual = 5.0
-
-  /** A few: more would hardly change which side is built. */
-  private val Cores = 4.0
 }

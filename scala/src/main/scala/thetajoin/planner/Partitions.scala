@@ -1,5 +1,6 @@
 package thetajoin.planner
 
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, RepartitionByExpression}
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
@@ -11,12 +12,12 @@ private[planner] object Partitions {
 
   /** Bytes of the largest: as written if the shuffles have run, else the mean by estimate. */
   def largest(join: Join, side: BuildSide, conf: SQLConf): BigInt = {
-    val plan = BuildSides.built(join, side)
+    val plan = Sizes.built(join, side)
     val size = plan.stats.sizeInBytes
     written(plan).filter(_.exists(_ > 0)) match {
       case None => size / fewest(plan, conf)
       case Some(partitions) =>
-        val probed = BuildSides.built(join, if (side == BuildLeft) BuildRight else BuildLeft)
+        val probed = Sizes.built(join, if (side == BuildLeft) BuildRight else BuildLeft)
         // Written rows are compressed. A side whose shuffle has not run may still turn out to be smaller, and then
         // the join is planned again.
         val others = written(probed).map(partitions => BigInt(partitions.sum))
@@ -52,4 +53,8 @@ private[planner] object Partitions {
       case _ => None
     }
   }.flatten
+
+  /** Whether Spark prunes partitions of a side by a join's keys, for which it wants a broadcast of its own. */
+  def arePruned(side: LogicalPlan): Boolean =
+    side.exists(_.expressions.exists(_.exists(_.isInstanceOf[DynamicPruningSubquery])))
 }

@@ -2,16 +2,10 @@ package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.expressions.{And, PlanExpression, PythonUDF}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
-import org.apache.spark.sql.catalyst.planning.{
-  ExtractEquiJoinKeys,
-  ExtractSingleColumnNullAwareAntiJoin
-}
+import org.apache.spark.sql.catalyst.planning.ExtractSingleColumnNullAwareAntiJoin
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils.getSizePerRow
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.LongType
 
-import thetajoin.accelerator.Registry
 import thetajoin.condition.{ConditionAnalysis, OneSided, PairTested}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
 import thetajoin.driver.{ByKeys, JoinRole, Spread, ThetaJoin}
@@ -34,6 +28,11 @@ object Planner {
       case None => new Planning(join, conf, FileOfRow.isAskedAbove(join)).decision
     }
 
+  /** The join with its right side broadcast, if an index of these rows has a sieve. */
+  def sieved(join: Join, conf: SQLConf): Option[ThetaJoin] =
+    if (leftToSpark(join, conf).isDefined) None
+    else new Planning(join, conf, FileOfRow.isAskedAbove(join)).sieved
+
   /**
    * Whatever accelerator gives the matches of a row, the first of them can be found.
    *
@@ -46,17 +45,11 @@ object Planner {
 
   /** Whether a look-up surely takes far longer than to move a row. */
   private[thetajoin] def takesLong(choice: Choice): Boolean =
-    JoinCost.ofSides.ofLookUp(choice) >= SurelyMore * ToMoveRow
-
-  /** Nanoseconds to bring a probe row to an idle core. Half of the work moves there, if there are two cores. */
-  private[planner] val ToMoveRow = 2000.0
-
-  /** So many times longer it takes to look a row up if there is no doubt that to move it pays. */
-  private[planner] val SurelyMore = 20
+    JoinCost.ofSides.ofLookUp(choice) >= Yardsticks.SurelyMore() * Yardsticks.ToMoveRow()
 
   private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
     val condition = join.condition
-    val resumes = BuildSides.isOurBroadcast(join.left) || BuildSides.isOurBroadcast(join.right)
+    val resumes = Placements.isOurBroadcast(join.left) || Placements.isOurBroadcast(join.right)
     if (resumes) None
     else if (ThetaHint.of(join).exists(_.forbids))
       Some(ReasonCode.Hinted(ThetaHint.Never))
@@ -79,16 +72,6 @@ object Planner {
   }
 }
 
-/** The answers of accelerators to a join with one side built. */
-private final case class Answers(
-    request: JoinRequest,
-    role: JoinRole,
-    all: Seq[(Accelerator, Either[Reason, Offer])]
-) {
-  val offers: Seq[(Accelerator, Offer)] = all.collect { case (a, Right(offer)) => (a, offer) }
-  def refused: Seq[Loser] = all.collect { case (a, Left(reason)) => Loser(a.id, reason) }
-}
-
 /**
  * The choices for one join. Accelerators are asked once for each side that may be built.
  *
@@ -104,11 +87,11 @@ private final class Planning(
 ) {
   private val ranking = ranked.map(r => Need.Lowest(r.k, r.rank))
   private val shape =
-    ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+    ConditionAnalysis.shape(join.left.output, join.right.output, join.condition)
   private val hints = ThetaHint.of(join)
-  private val accelerators = Registry.accelerators(conf)
-  private lazy val ofLeft = answers(BuildLeft)
-  private lazy val ofRight = answers(BuildRight)
+  private val questions = new Questions(join, shape, ranking, hints, conf, ignoresSwitches)
+  private lazy val ofLeft = questions.answers(BuildLeft)
+  private lazy val ofRight = questions.answers(BuildRight)
 
   def decision: Decision = placements match {
     case Left(reason) => Decision(Left(reason))
@@ -124,21 +107,21 @@ private final class Planning(
       }
   }
 
+  def sieved: Option[ThetaJoin] =
+    bestServed(Placement.Broadcast(BuildRight)).filter(hasSieve).map(_.join)
+
   /**
    * Ways in which rows may meet. The placements of a tier are compared by cost, and a tier is tried only if no
    * earlier one serves.
    */
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
-    if (ranked.isDefined) EquiBuildSides.ofRanked(join, ranked.flatMap(_.blocksAbove), conf)
-    else if (ExtractEquiJoinKeys.unapply(join).isDefined)
-      EquiBuildSides.choose(join, shape, conf, servesMore = side => answersOf(side).offers.nonEmpty)
-    else BuildSides.choose(join, conf)
+    Placements.of(join, shape, ranked, conf, servesMore = answersOf(_).offers.nonEmpty)
 
   /** Where Spark has a join on equality keys, so few build rows that it does better. */
   private def fewRows(choice: Choice): Option[Reason] = {
     val least = Settings.EquiKeysMinBuildRows.in(conf)
     val isSparks = shape.equiKeys.nonEmpty && !choice.join.role.isExistence && ranking.isEmpty &&
-      !hints.exists(_.forces) && BuildSides.broadcastAlready(join).isEmpty
+      !hints.exists(_.forces) && Placements.broadcastAlready(join).isEmpty
     if (isSparks && choice.estimate.buildRows < least)
       Some(ReasonCode.FewBuildRows(s"${choice.estimate.buildRows} rows by estimate, least $least"))
     else None
@@ -167,7 +150,7 @@ private final class Planning(
         val named =
           refused.filter(loser => hints.exists(_.accelerator.contains(loser.accelerator)))
         ReasonCode.HintedAccelerator(named.mkString("; "))
-      } else if (shape.equiKeys.nonEmpty || answers.offers.nonEmpty) EquiBuildSides.equiKeys(join)
+      } else if (shape.equiKeys.nonEmpty || answers.offers.nonEmpty) Placements.equiKeys(join)
       else ReasonCode.NoAccelerator(refused.mkString("; "))
     Decision(Left(reason), refused)
   }
@@ -175,49 +158,6 @@ private final class Planning(
   private def answersOf(side: BuildSide): Answers = side match {
     case BuildLeft => ofLeft
     case BuildRight => ofRight
-  }
-
-  private def answers(side: BuildSide): Answers = {
-    val role = JoinRole.of(join.joinType, side).get
-    val need = ranking.getOrElse(if (role.oneRowAtMost) Need.Any else Need.All)
-    val asked = accelerators.filter(_.isFor(need))
-    val enabled = asked.filter(isEnabled)
-    val estimate = estimated(side)
-    val request = JoinRequest(shape, side, need, new AskEach(shape, side, estimate, enabled))
-    Answers(request, role, asked.map(a => a -> answer(a, request, role)))
-  }
-
-  private def isEnabled(accelerator: Accelerator): Boolean =
-    ignoresSwitches || Settings.acceleratorEnabled(accelerator.id).in(conf)
-
-  private def answer(
-      accelerator: Accelerator,
-      request: JoinRequest,
-      role: JoinRole
-  ): Either[Reason, Offer] = {
-    val switch = Settings.acceleratorEnabled(accelerator.id)
-    if (!isEnabled(accelerator))
-      Left(ReasonCode.AcceleratorDisabled(s"${switch.key}=false"))
-    else if (hints.exists(_.accelerator.exists(_ != accelerator.id)))
-      Left(ReasonCode.Hinted(hints.map(_.toString).distinct.mkString(" ")))
-    else
-      accelerator.offer(request).filterOrElse(
-        offer =>
-          ranking.isDefined || shape.equiKeys.forall(key => offer.served.contains(key.source)),
-        ReasonCode.EquiKeys("this accelerator does not use them")
-      ).filterOrElse(
-        offer =>
-          shape.equiKeys.isEmpty || hints.exists(_.forces) || role.isExistence ||
-            ranking.isDefined ||
-            offer.served.size > shape.equiKeys.size,
-        ReasonCode.EquiKeys("this accelerator uses nothing else")
-      ).map { offer =>
-        (request.need, offer.checked(request.paired)) match {
-          case (Need.Any, Nil) => offer.copy(spec = offer.spec.forExistence)
-          case (Need.Lowest(1, _), Nil) if offer.isRanked => offer.copy(spec = offer.spec.forFirst)
-          case _ => offer
-        }
-      }
   }
 
   private def suits(choice: Choice): Boolean = choice.placement match {
@@ -270,8 +210,8 @@ private final class Planning(
       placement,
       offer,
       if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
-      else spread(estimate, offer, hasResidual = checked.nonEmpty),
-      !asRead && sortsProbe(estimate, offer),
+      else ProbeRows.spread(estimate, offer, hasResidual = checked.nonEmpty),
+      !asRead && ProbeRows.areSorted(estimate, offer),
       estimate
     )
   }
@@ -300,50 +240,5 @@ private final class Planning(
     }
   }
 
-  private def sortsProbe(estimate: Estimate, offer: Offer): Boolean = {
-    val bounds = offer.probeKeys.takeRight(offer.spec.bounds)
-    val leastRows = Yardsticks.SortedIndexBytes() / IndexBytesPerRow
-    def mayBeMany(estimated: BigInt) = estimated * Compression >= leastRows
-    offer.spec.rowsTogether > 0 || bounds.nonEmpty && bounds.forall(_.dataType == LongType) &&
-    mayBeMany(estimate.buildRows) && mayBeMany(estimate.probeRows)
-  }
-
-  private def spread(estimate: Estimate, offer: Offer, hasResidual: Boolean): Spread = {
-    val pairs = estimate.probeRows * estimate.buildRows
-    val cost = offer.cost
-    val buildRows = estimate.buildRows.toDouble
-    val ofRow = JoinCost.ofProbeRow(cost, buildRows, cost.share * buildRows, hasResidual)
-    if (ofRow < Planner.ToMoveRow) Spread.Never
-    else if (offer.served.nonEmpty && estimate.probeRows <= FewProbeRows && pairs >= ManyPairs)
-      Spread.Evenly
-    else if (cost.perPair > 0) {
-      val least = Planner.SurelyMore * Planner.ToMoveRow / cost.perPair
-      Spread.FromBuildRows(least.toLong)
-    } else Spread.OverIdleCores
-  }
-
-  private def estimated(side: BuildSide): Estimate = {
-    val built = BuildSides.built(join, side)
-    val probed = if (built eq join.left) join.right else join.left
-    Estimate(estimatedRows(built), estimatedRows(probed), getSizePerRow(built.output))
-  }
-
-  private def estimatedRows(plan: LogicalPlan): BigInt = plan match {
-    case Project(_, child) => estimatedRows(child)
-    case _ =>
-      plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / getSizePerRow(plan.output))
-  }
-
-  /** Of an ordered index, about. */
-  private val IndexBytesPerRow = 20L
-
-  /**
-   * How many times more rows a file may have than its size says. The size of the index is known before rows are
-   * sorted.
-   */
-  private val Compression = 8
-
-  /** Moving these takes some hundredths of a second, and looking at so many pairs some tenths. */
-  private val FewProbeRows: BigInt = BigInt(100000)
-  private val ManyPairs: BigInt = BigInt(100000000)
+  private def estimated(side: BuildSide): Estimate = Estimate.of(join, side)
 }

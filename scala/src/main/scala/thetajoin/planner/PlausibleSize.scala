@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.types._
 
+import thetajoin.Yardsticks
+
 /**
  * How large a side may be whose size Spark guesses. Spark counts an array or a map as one element and a text as 20
  * bytes, unless statistics of the column tell its length: a projection then gets that share of the bytes below it.
@@ -46,11 +48,9 @@ private[planner] object PlausibleSize {
     case (CreateArray(elements, _), ArrayType(t, _)) => elements.size * t.defaultSize
     case (CreateMap(entries, _), MapType(k, v, _)) =>
       entries.size / 2 * (k.defaultSize + v.defaultSize)
-    case (_, t: ArrayType) => ManyElements * t.elementType.defaultSize
-    case (_, t: MapType) => ManyElements * (t.keyType.defaultSize + t.valueType.defaultSize)
+    case (_, t: ArrayType) => Yardsticks.ManyElements() * t.elementType.defaultSize
+    case (_, t: MapType) =>
+      Yardsticks.ManyElements() * (t.keyType.defaultSize + t.valueType.defaultSize)
     case _ => 0
   }
-
-  /** More are hardly ever computed where nobody would expect a row to be large. */
-  private val ManyElements = 64
 }

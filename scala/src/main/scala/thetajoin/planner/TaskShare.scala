@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.thetabridge.Executors
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.{SparkConf, SparkEnv}
 
-import thetajoin.Settings
+import thetajoin.{Settings, Yardsticks}
 
 /** How many bytes of build rows a task is given. */
 private[thetajoin] object TaskShare {
@@ -27,19 +27,7 @@ private[thetajoin] object TaskShare {
    */
   private[planner] def share(conf: SparkConf, heap: Long, cores: Int): Long = {
     val tasks = math.max(cores / conf.getInt("spark.task.cpus", 1), 1)
-    val granted = (heap - ReservedBytes) * conf.getDouble("spark.memory.fraction", 0.6)
-    math.max((granted / tasks / BuildFactor).toLong, LeastBytes)
+    val granted = (heap - Yardsticks.ReservedBytes()) * conf.getDouble("spark.memory.fraction", 0.6)
+    math.max((granted / tasks / Yardsticks.BuildFactor()).toLong, Yardsticks.LeastTaskBytes())
   }
-
-  /** Spark keeps this part of a heap back. */
-  private val ReservedBytes = 300L << 20
-
-  /**
-   * So many times the bytes of rows are expected to be held while an index is built: rows with their keys, and then
-   * with their copy in order.
-   */
-  private val BuildFactor = 3L
-
-  /** However small a heap is. */
-  private val LeastBytes = 1L << 20
 }

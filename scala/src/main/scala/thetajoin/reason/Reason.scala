@@ -140,6 +140,12 @@ object ReasonCode {
         "Spark runs this NOT IN as a null-aware hash join",
         "Nothing to do."
       )
+  case object OtherNeed
+      extends ReasonCode(
+        "OTHER_NEED",
+        "The accelerator is for joins that ask for other matches of a row",
+        "Nothing to do."
+      )
   case object OtherOperator
       extends ReasonCode(
         "OTHER_OPERATOR",
@@ -212,6 +218,7 @@ object ReasonCode {
     NoSecondComparison,
     Nondeterministic,
     NullAwareAnti,
+    OtherNeed,
     OtherOperator,
     PartitionTooLarge,
     PlannedElsewhere,

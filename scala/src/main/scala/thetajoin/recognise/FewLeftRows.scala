@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.condition.{Comparison, ConditionAnalysis, EquiKey}
 import thetajoin.logical.{RankedJoin, Repeatable}
-import thetajoin.planner.{EquiBuildSides, Planner}
+import thetajoin.planner.{Planner, Sizes}
 
 /**
  * A join of few left rows with the row before or after each in a larger table. All rows of the table would have to be
@@ -39,7 +39,7 @@ private[recognise] object FewLeftRows {
     val isOneScan = join.right.output.forall(a => UnsafeRow.isMutable(a.dataType))
     val read = if (isOneScan) Seq(join.left) else Seq(join.left, join.right)
     val isAsked = join.k == 1 && read.forall(Repeatable(_)) &&
-      EquiBuildSides.areFewBeside(join.left, join.right, readsTwice = !isOneScan, conf)
+      Sizes.areFewBeside(join.left, join.right, readsTwice = !isOneScan, conf)
     if (isAsked) compared(join).flatMap(narrowed(join, _, isOneScan, conf)) else None
   }
 
@@ -52,7 +52,7 @@ private[recognise] object FewLeftRows {
    */
   private def compared(join: RankedJoin): Option[Compared] = {
     val shape =
-      ConditionAnalysis.shape(join.left.output, join.right.output, join.joinType, join.condition)
+      ConditionAnalysis.shape(join.left.output, join.right.output, join.condition)
     val bounds = shape.plainComparisons.filter(_.right.semanticEquals(join.rank.child))
     val isKnown = shape.conjuncts.forall {
       case _: EquiKey => true
@@ -110,7 +110,13 @@ private[recognise] object FewLeftRows {
     DeduplicateRelations(
       Join(
         Join(join.left, join.right, Inner, None, JoinHint.NONE),
-        Join(Ranked.renamed(join.right), Ranked.renamed(join.left), Inner, None, JoinHint.NONE),
+        Join(
+          PlanFacts.renamed(join.right),
+          PlanFacts.renamed(join.left),
+          Inner,
+          None,
+          JoinHint.NONE
+        ),
         Inner,
         None,
         JoinHint.NONE

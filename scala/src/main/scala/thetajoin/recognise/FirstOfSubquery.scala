@@ -21,11 +21,11 @@ private[recognise] object FirstOfSubquery {
     val isPlain = join.condition.forall(_ == Literal.TrueLiteral)
     (joinType(join.joinType), EliminateSubqueryAliases(join.right.plan)) match {
       case (Some(joinType), FirstRowsOf(rows, order, k))
-          if isPlain && Ranked.isNeverNull(local(order.child), rows.conditions.map(local)) =>
+          if isPlain && PlanFacts.isNeverNull(local(order.child), rows.conditions.map(local)) =>
         val (ofPair, ofRight) = rows.columns.partition(readsOuter)
         // A left row without a match has nulls in place of all columns.
         val arePadded = ofPair.forall { column =>
-          Ranked.notNull(local(column)).exists(rows.plan.outputSet.contains)
+          PlanFacts.notNull(local(column)).exists(rows.plan.outputSet.contains)
         }
         if (joinType == LeftOuter && !arePadded || ofPair.exists(_.isInstanceOf[OuterReference]))
           None
@@ -146,7 +146,7 @@ private[recognise] final case class Rows(
 
 private[recognise] object Rows {
   def of(plan: LogicalPlan): Option[Rows] = plan match {
-    case _ if !Ranked.readsOuter(plan) => Some(Rows(plan, Nil, plan.output))
+    case _ if !PlanFacts.readsOuter(plan) => Some(Rows(plan, Nil, plan.output))
     case Project(selected, child) if selected.forall(_.deterministic) =>
       of(child).map(_.selecting(selected))
     case Filter(condition, child) if condition.deterministic =>

@@ -49,7 +49,7 @@ object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
     val isKnown = join.joinType == Inner || join.joinType == LeftOuter
     if (
       isKnown && isOfLeft && window.partitionSpec.nonEmpty && join.hint == JoinHint.NONE &&
-      Ranked.isNeverNull(rank.child, conditions)
+      PlanFacts.isNeverNull(rank.child, conditions)
     )
       most.flatMap(k =>
         Ranked(join.left, join.right, join.joinType, conditions, rank, k).found(conf)

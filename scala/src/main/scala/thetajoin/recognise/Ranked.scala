@@ -2,12 +2,11 @@ package thetajoin.recognise
 
 import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.internal.SQLConf
 
-import thetajoin.condition.{ConditionAnalysis, OrderedBy}
+import thetajoin.condition.ConditionAnalysis
 import thetajoin.logical.RankedJoin
 import thetajoin.planner.{Choice, Planner}
 
@@ -40,13 +39,13 @@ private[recognise] final case class Ranked(
       Seq(left, right).exists(side => e.references.subsetOf(side.outputSet))
     rank.references.subsetOf(right.outputSet) &&
     replaced.conditions.flatMap(ConditionAnalysis.conjuncts).forall(c =>
-      Ranked.isEquality(c) || isOfOneSide(c)
+      PlanFacts.isEquality(c) || isOfOneSide(c)
     )
   }
 
   private def replaced: Ranked = copy(
-    conditions = conditions.map(Ranked.replaced),
-    rank = rank.copy(child = Ranked.replaced(rank.child))
+    conditions = conditions.map(PlanFacts.replaced),
+    rank = rank.copy(child = PlanFacts.replaced(rank.child))
   )
 
   private def taken(conf: SQLConf, mustBeFound: Boolean): Option[LogicalPlan] =
@@ -61,7 +60,7 @@ private[recognise] final case class Ranked(
 
   private def isFoundBy(choice: Choice): Boolean = {
     val readsPairs = rank.references.exists(left.outputSet.contains)
-    choice.offer.isRanked || readsPairs && !choice.join.residual.exists(Ranked.isEquality)
+    choice.offer.isRanked || readsPairs && !choice.join.residual.exists(PlanFacts.isEquality)
   }
 
   /** A pair whose rank is null is no match anyway. */
@@ -76,8 +75,8 @@ private[recognise] final case class Ranked(
       case Inner | LeftOuter => true
       case _ => false
     }
-    isKnown && k > 0 && RowOrdering.isOrderable(rank.dataType) && !Ranked.readsOuter(left) &&
-    !Ranked.readsOuter(right) && (rank +: conditions).forall { e =>
+    isKnown && k > 0 && RowOrdering.isOrderable(rank.dataType) && !PlanFacts.readsOuter(left) &&
+    !PlanFacts.readsOuter(right) && (rank +: conditions).forall { e =>
       e.deterministic && !e.exists {
         case _: PlanExpression[_] | _: PythonUDF | _: OuterReference => true
         case _ => false
@@ -97,7 +96,7 @@ private[recognise] final case class Ranked(
   /** The same with a right side that is made of columns of its own. */
   private def renewed: Option[Ranked] = {
     val fresh = DeduplicateRelations(
-      Join(left, Ranked.renamed(right), Inner, None, JoinHint.NONE)
+      Join(left, PlanFacts.renamed(right), Inner, None, JoinHint.NONE)
     ).children(1)
     val names = AttributeMap(right.output.zip(fresh.output))
     def read(e: Expression) = e.transform { case a: Attribute => names.getOrElse(a, a) }
@@ -114,56 +113,5 @@ private[recognise] final case class Ranked(
       Alias(column, old.name)(old.exprId, old.qualifier, Some(old.metadata))
     }
     Project(left.output ++ ofRight, join)
-  }
-}
-
-private[recognise] object Ranked {
-  def readsOuter(plan: LogicalPlan): Boolean =
-    plan.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
-
-  def isEquality(e: Expression): Boolean =
-    e.isInstanceOf[EqualTo] || e.isInstanceOf[EqualNullSafe]
-
-  /** The columns of a plan under ids of their own, which differ from the ids of its parts. */
-  def renamed(plan: LogicalPlan): LogicalPlan =
-    Project(plan.output.map(a => Alias(a, a.name)()), plan)
-
-  /** An expression in which those expressions are replaced that Spark's optimizer would replace, such as BETWEEN. */
-  def replaced(e: Expression): Expression = e match {
-    case r: RuntimeReplaceable => replaced(r.replacement)
-    case w: With =>
-      val values = w.defs.map(d => d.id -> d.child).toMap
-      replaced(w.child.transform { case r: CommonExpressionRef => values.getOrElse(r.id, r) })
-    case other => other.mapChildren(replaced)
-  }
-
-  /** Whether a pair that passes these conditions has no null here. */
-  def isNeverNull(e: Expression, conditions: Seq[Expression]): Boolean = {
-    val known = conditions.map(replaced).flatMap(ConditionAnalysis.conjuncts).flatMap {
-      case OrderedBy(l, _, r) => Seq(l, r)
-      case EqualTo(l, r) => Seq(l, r)
-      case IsNotNull(child) => Seq(child)
-      case _ => Nil
-    }
-    val columns = AttributeSet(known.flatMap(notNull))
-    // Other expressions may be null even if none of the columns they read is, as a quotient.
-    val filled = replaced(e).transformDown {
-      case a: Attribute => a.withNullability(a.nullable && !columns.contains(a))
-      case other if known.exists(_.semanticEquals(other)) =>
-        AttributeReference("known", other.dataType, nullable = false)()
-    }
-    !filled.nullable
-  }
-
-  /** The columns that are not null if the expression is not. */
-  def notNull(e: Expression): Seq[Attribute] = e match {
-    case a: Attribute => Seq(a)
-    case Alias(child, _) => notNull(child)
-    case r: RuntimeReplaceable => notNull(r.replacement)
-    case a: ArrayAggregate => notNull(a.argument)
-    case z: ZipWith => Seq(z.left, z.right).flatMap(notNull)
-    case i: StaticInvoke if i.propagateNull => i.arguments.flatMap(notNull)
-    case other if other.nullIntolerant => other.children.flatMap(notNull)
-    case _ => Nil
   }
 }

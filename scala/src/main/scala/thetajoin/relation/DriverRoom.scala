@@ -5,6 +5,8 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.thetabridge.DriverMemory
 
+import thetajoin.Yardsticks
+
 /**
  * Room in the driver's heap for a relation that is built there. The bytes of all rows are estimated from the rows
  * read so far. More is asked for when the estimate turns out to be higher than before.
@@ -12,15 +14,14 @@ import org.apache.spark.sql.execution.thetabridge.DriverMemory
  * @param rows how many rows there are, if that is known
  */
 private[relation] final class DriverRoom(rows: Option[Long]) extends Logging {
-  import DriverRoom._
-
   private var asked = 0L
 
   /** @param bytes the most bytes that the builder holds, for so many rows */
   def ask(bytes: Long, taken: Long): Unit = {
-    val inAll = (bytes * rows.fold(UnknownGrowth)(_.toDouble / math.max(taken, 1L))).toLong
+    val inAll =
+      (bytes * rows.fold(Yardsticks.UnknownGrowth())(_.toDouble / math.max(taken, 1L))).toLong
     if (inAll > asked) {
-      asked = (inAll * Spare).toLong
+      asked = (inAll * Yardsticks.SpareRoom()).toLong
       make(asked)
     }
   }
@@ -31,13 +32,4 @@ private[relation] final class DriverRoom(rows: Option[Long]) extends Logging {
       // Perhaps there is room enough.
       case NonFatal(e) => logWarning("thetajoin: no room could be made for a broadcast", e)
     }
-}
-
-private object DriverRoom {
-
-  /** Later rows may be larger, and a table may be about to grow. */
-  private val Spare = 1.25
-
-  /** By so much a relation is assumed to grow if nobody knows how many rows are to come. */
-  private val UnknownGrowth = 2.0
 }

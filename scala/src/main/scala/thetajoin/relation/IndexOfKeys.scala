@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.LongType
 
 import thetajoin.Yardsticks
 import thetajoin.contract.{IndexBuilder, OrderedIndex}
-import thetajoin.kit.keys.{GroupingBuilder, LongSet}
+import thetajoin.kit.keys.{Groupings, LongSet}
 import thetajoin.rowstore.RowPacker
 
 /**
@@ -21,10 +21,11 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
   import IndexOfKeys._
 
   private val evaluate = UnsafeProjection.create(keys)
-  private val grouping = GroupingBuilder.of(keys.map(_.dataType))
+  private val grouping = Groupings.by(keys.map(_.dataType))
   private val isNumber = keys.map(_.dataType) == Seq(LongType)
   private val distinct = new LongSet
   private val waiting = new RowPacker(allKeys)
+  private val mostRows = Yardsticks.MostWaitingRows()
   private var rows = 0
 
   /** The keys of a row; null if one of them is, so that the row has no match. The next row's keys overwrite them. */
@@ -42,7 +43,7 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
     grouping.add(key)
     waiting.add(all)
     rows += 1
-    rows < MostRows && (rows % RowsPerCheck != 0 || rows < FewRows * distinct.size.toLong)
+    rows < mostRows && (rows % RowsPerCheck != 0 || rows < Yardsticks.FewRowsOfKey() * distinct.size.toLong)
   }
 
   /** The bytes that are held, if the keys that wait are still to go to the join's own index. */
@@ -78,19 +79,11 @@ private[relation] final class IndexOfKeys(keys: Seq[Expression], allKeys: Int) {
       squares += rows * rows
       i += 1
     }
-    most <= MostRowsOfKey && squares < FewRows * starts.last.toLong
+    most <= Yardsticks.MostRowsOfKey() && squares < Yardsticks.FewRowsOfKey() * starts.last.toLong
   }
 }
 
 private object IndexOfKeys {
 
-  /** So many rows of a key are tested in the time of a search among them. */
-  private val FewRows = 8L
-
-  /** Probe rows may all have the most frequent key. */
-  private val MostRowsOfKey = 64L
-
-  /** Of more rows the keys that wait would take tens of megabytes. */
-  private val MostRows = 1 << 20
   private val RowsPerCheck = 1024
 }

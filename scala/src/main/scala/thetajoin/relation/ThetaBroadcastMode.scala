@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 
+import thetajoin.condition.Safety
 import thetajoin.contract.{IndexSpec, KeyErrors}
 
 /**
@@ -56,7 +57,8 @@ final case class ThetaBroadcastMode(
    * without a net.
    */
   def hasSieve: Boolean =
-    spec.sieve.isDefined && spec.keyErrors == KeyErrors.Raised && filter.isEmpty && !keepUnmatchable
+    spec.sieve.isDefined && filter.isEmpty && !keepUnmatchable &&
+      (spec.keyErrors == KeyErrors.Raised || keys.forall(Safety.cannotFail))
 
   override def transform(rows: Array[InternalRow]): Any =
     transform(rows.iterator, Some(rows.length.toLong))

@@ -3,7 +3,6 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
-import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.types._
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -19,7 +18,7 @@ class ConditionAnalysisSuite extends AnyFunSuite {
   private val e = AttributeReference("e", DateType)()
 
   private def analyse(condition: Expression): Seq[Conjunct] =
-    ConditionAnalysis.shape(Seq(x, i, f, d), Seq(y, j, g, e), Inner, Some(condition)).conjuncts
+    ConditionAnalysis.shape(Seq(x, i, f, d), Seq(y, j, g, e), Some(condition)).conjuncts
 
   private def comparison(condition: Expression): Comparison = analyse(condition) match {
     case Seq(c: Comparison) => c

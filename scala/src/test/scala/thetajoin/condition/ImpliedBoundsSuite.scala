@@ -4,7 +4,6 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.types._
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -20,7 +19,7 @@ class ImpliedBoundsSuite extends AnyFunSuite {
     val all: Seq[AttributeReference] = Seq(x, z, r, y, w, s)
 
     def analyse(condition: Expression): JoinShape =
-      ConditionAnalysis.shape(all.take(3), all.drop(3), Inner, Some(condition))
+      ConditionAnalysis.shape(all.take(3), all.drop(3), Some(condition))
 
     def number(value: Double): Expression =
       Literal(Cast(Literal(value), t).eval(), t)

@@ -132,7 +132,7 @@ class BlockThetaJoinSuite extends AnyFunSuite with SharedSession {
   }
 
   test("blocks are about equal, and no larger than they may be but by a part of a partition") {
-    import BlockThetaJoinExec.blocks
+    import Blocks.blocks
     val random = new scala.util.Random(7)
     for (_ <- 1 to 200) {
       val written = Array.fill(1 + random.nextInt(60))(random.nextInt(100).toLong)
@@ -152,10 +152,10 @@ class BlockThetaJoinSuite extends AnyFunSuite with SharedSession {
     }
     val counts = Seq((1, 8), (3, 8), (5, 8), (8, 8), (9, 8), (3, 2), (1, 1))
     assert(counts.map { case (needed, cores) =>
-      BlockThetaJoinExec.fewest(needed, mayCut = true, cores)
+      Blocks.fewest(needed, mayCut = true, cores)
     } == Seq(1, 3, 8, 8, 16, 4, 1))
     assert(counts.map { case (needed, cores) =>
-      BlockThetaJoinExec.fewest(needed, mayCut = false, cores)
+      Blocks.fewest(needed, mayCut = false, cores)
     } == Seq(8, 8, 8, 8, 16, 4, 1))
     assert(blocks(Array.empty, 1, 4)((_, _) => None).isEmpty)
     assert(blocks(Array.fill(64)(10L), 1000, 2)((_, _) => None).length == 2)

@@ -15,8 +15,8 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import thetajoin.accelerator.Found
 import thetajoin.accelerator.existence.ExistenceSpec
-import thetajoin.accelerator.interval.{BetweenOfUnique, BothAtLeastOfUnique}
 import thetajoin.driver.probe.ProbeBatch
 import thetajoin.driver.{JoinMetrics, Spread}
 import thetajoin.relation.ThetaRelation
@@ -421,44 +421,6 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     assert(broadcastJoins(executed(spark.sql(few))).map(_.sortsProbe) == Seq(false))
   }
 
-  test("the only build row of a key is looked up by one call") {
-    spark.sql("SELECT id AS l, id * 31 % 60 AS lo, id * 31 % 60 + 40 AS hi FROM range(0, 7)")
-      .createOrReplaceTempView("single")
-    spark.sql("SELECT * FROM single UNION ALL SELECT 3, 5, 9").createOrReplaceTempView("double")
-    val rows = (0 until 100).map(v => (v.toLong, v % 7L))
-    def isLookup(index: Class[_], sql: String): Boolean = {
-      val plan = assertSame(sql, "interval")
-      withConf("spark.sql.codegen.wholeStage" -> "false")(assertSame(sql, "interval"))
-      generated(plan).contains(index.getName)
-    }
-    for {
-      (on, index) <- Seq(
-        "w = l AND v >= lo" -> classOf[BetweenOfUnique],
-        "w = l AND v >= lo AND v < hi" -> classOf[BothAtLeastOfUnique],
-        "w = l AND v >= lo AND v < hi AND v + hi <> 80" -> classOf[BothAtLeastOfUnique]
-      )
-      kind <- Seq("JOIN", "LEFT JOIN", "FULL JOIN")
-    } {
-      def of(columns: String, build: String) =
-        s"SELECT /*+ BROADCAST($build) */ $columns FROM a $kind $build ON $on"
-      assert(isLookup(index, of("*", "single")) == (kind != "FULL JOIN"))
-      assert(isLookup(index, of("count(*), sum(v), sum(lo)", "single")) == (kind != "FULL JOIN"))
-      assert(!isLookup(index, of("*", "double")))
-    }
-    val matches = rows.count { case (v, w) =>
-      v >= w * 31 % 60 && v + w * 31 % 60 + 40 != 80
-    }.toLong
-    for (kind <- Seq("JOIN", "LEFT JOIN")) {
-      val sql =
-        s"SELECT /*+ BROADCAST(single) */ * FROM a $kind single ON w = l AND v >= lo AND v + hi <> 80"
-      val metrics = thetaJoins(executed(spark.sql(sql))).head.metrics
-      val candidates = rows.count { case (v, w) => v >= w * 31 % 60 }
-      assert(metrics(JoinMetrics.CandidateRows).value == candidates)
-      assert(metrics(JoinMetrics.Matches).value == matches)
-      assert(metrics(JoinMetrics.OutputRows).value == (if (kind == "JOIN") matches else 100))
-    }
-  }
-
   test("rows and indexes survive a Kryo-serialized broadcast") {
     val kryo =
       new org.apache.spark.serializer.KryoSerializer(spark.sparkContext.getConf).newInstance()
@@ -496,8 +458,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       def candidates(relation: ThetaRelation, key: InternalRow) = {
         val prober = relation.index.newProber()
         prober.probe(key)
-        Iterator.continually(prober.next()).takeWhile(identity)
-          .flatMap(_ => prober.from until prober.until).toList
+        Found.all(prober)
       }
       val found = probes.map(candidates(relation, _))
       assert(found.exists(_.nonEmpty), join)

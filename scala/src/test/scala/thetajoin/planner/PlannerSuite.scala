@@ -92,6 +92,9 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     val decision = Planner.choose(join(LessThan(x, y)), conf())
     assert(decision.chosen.map(_.join.accelerator).contains("piecewise"))
     assert(decision.losers.map(_.reason.code) == noKeys)
+    assert(
+      !noKeys.contains(ReasonCode.OtherNeed) && !decision.losers.exists(_.accelerator == "nearest")
+    )
     val off = Settings.acceleratorEnabled("piecewise").key -> "false"
     assert(losers(join(LessThan(x, y)), off) == Map("piecewise" -> ReasonCode.AcceleratorDisabled))
     assert(losers(join(Not(EqualTo(x, y)))) == Map("piecewise" -> ReasonCode.NoComparison))

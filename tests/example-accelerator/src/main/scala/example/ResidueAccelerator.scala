@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.contract.{Accelerator, Cost, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
+import thetajoin.contract.{Accelerator, Batches, Cost, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
 import thetajoin.kit.{EqualKeys, LongsBuilder, SegmentProber, Segments}
 import thetajoin.kit.keys.{Groups, KeyedNumbers}
 import thetajoin.reason.{Reason, ReasonCode}
@@ -32,14 +32,14 @@ final class ResidueAccelerator extends Accelerator {
       equal <- EqualKeys.of(request.shape, request.buildSide)
       sum <- request.shape.conjuncts.flatMap(c => DividedSum.of(c.source, request)).headOption
         .toRight(ReasonCode.NoComparison("(a + b) % n = 0 between columns of both sides"))
-    } yield Offer(
-      served = equal.sources :+ sum.source,
-      exact = if (equal.canFail) Nil else equal.sources,
-      buildKeys = equal.build :+ sum.build,
-      probeKeys = equal.probe :+ sum.probe,
-      spec = ResidueSpec(equal.build.size, sum.n),
+    } yield equal.ahead(Offer(
+      served = Seq(sum.source),
+      exact = Nil,
+      buildKeys = Seq(sum.build),
+      probeKeys = Seq(sum.probe),
+      spec = ResidueSpec(equal.size, sum.n),
       cost = Cost(share = 1.0 / sum.n, perProbe = 50, perBuildRow = 100)
-    )
+    ))
 }
 
 /** `(build + probe) % n = 0`. */
@@ -61,7 +61,7 @@ private object DividedSum {
 
 /** A key row has the keys that must be equal, then a number, by which batches of probe rows are sorted where that pays. */
 final case class ResidueSpec(equal: Int, n: Long) extends IndexSpec {
-  override def bounds: Int = 1
+  override def batches: Option[Batches] = Batches.by(1)
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new ResidueBuilder(keyTypes.take(equal), n)
 }

@@ -9,14 +9,6 @@ abstract class Products {
   /** Build vectors of a panel. */
   static final int LANES = 32;
 
-  private static final boolean HAS_VECTORS =
-      ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
-
-  /** The quickest in this JVM: Spark's launcher adds the module that it takes. */
-  static Products newProducts() {
-    return HAS_VECTORS ? new SimdProducts() : new LoopProducts();
-  }
-
   /** How many panels are best multiplied at once. */
   abstract int panels();
 

@@ -97,7 +97,7 @@ object AnyOfAccelerator extends Accelerator {
   /** None if no accelerator serves it. */
   private def arm(condition: Expression, request: JoinRequest): Option[Arm] = {
     val shape = request.shape
-    val parts = ConditionAnalysis.shape(shape.left, shape.right, shape.joinType, Some(condition))
+    val parts = ConditionAnalysis.shape(shape.left, shape.right, Some(condition))
     val (oneSided, paired) =
       parts.conjuncts.partition(c => c.isInstanceOf[OneSided] || c.source.references.isEmpty)
     if (oneSided.exists(!_.isInstanceOf[OneSided])) None

@@ -14,12 +14,13 @@ import thetajoin.contract.{
   IndexBuilder,
   IndexSpec,
   JoinIndex,
-  LongProber,
+  ListProber,
+  LongsProber,
   Offer,
   OrderedIndex,
   Prober
 }
-import thetajoin.kit.keys.GroupingBuilder
+import thetajoin.kit.keys.Groupings
 import thetajoin.kit.{IntsBuilder, KeyTypes, Stamps}
 
 /**
@@ -41,7 +42,7 @@ final case class AnyOfSpec(arms: Seq[ArmSpec]) extends IndexSpec {
 
 /** All rows are in one group: an arm that asks nothing of a pair. */
 private[anyof] case object EveryRow extends IndexSpec {
-  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = GroupingBuilder.of(keyTypes)
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = Groupings.by(keyTypes)
   val offer: Offer = Offer(
     Nil,
     Nil,
@@ -126,7 +127,9 @@ final class AnyOfIndex(arms: Array[ArmIndex], rows: Int) extends JoinIndex {
 }
 
 /** The candidates of one arm after another, without rows that an earlier one has given. */
-private final class AnyOfProber(indexes: Array[ArmIndex], rows: Int) extends Prober {
+private final class AnyOfProber(indexes: Array[ArmIndex], rows: Int)
+    extends Prober
+    with ListProber {
   private val arms = {
     val firstKeys = indexes.scanLeft(0)(_ + _.types.all.size)
     indexes.zip(firstKeys).map { case (index, from) => new ArmProber(index, from) }
@@ -139,7 +142,6 @@ private final class AnyOfProber(indexes: Array[ArmIndex], rows: Int) extends Pro
   private var place = 0
   private var end = 0
 
-  override def lists: Boolean = true
   override def positions: Array[Int] = found.array
 
   override def probe(row: InternalRow): Unit = {
@@ -190,20 +192,25 @@ private object AnyOfProber {
 
 private final class ArmProber(arm: ArmIndex, from: Int) {
   val prober: Prober = arm.index.newProber()
-  private val lists = prober.lists
-  private val rows = arm.rows
-  private val ofLong = (prober, arm.types.all) match {
-    case (p: LongProber, Seq(LongType)) if !arm.takesNulls => p
+  private val list = prober match {
+    case p: ListProber => p
     case _ => null
   }
+  private val rows = arm.rows
+  private val ofLong = (prober, arm.types.all) match {
+    case (p: LongsProber, Seq(LongType)) if !arm.takesNulls => p
+    case _ => null
+  }
+  private val number = new Array[Long](1)
   private lazy val keysOf = new ArmKeys(arm.types.all, from, arm.takesNulls)
 
   /** Whether the probe row has a part in the arm. */
   def start(keys: InternalRow): Boolean =
     if (ofLong != null) {
-      val isThere = !keys.isNullAt(from)
-      if (isThere) ofLong.probe(keys.getLong(from))
-      isThere
+      !keys.isNullAt(from) && {
+        number(0) = keys.getLong(from)
+        ofLong.probe(number)
+      }
     } else {
       val key = keysOf.of(keys)
       if (key != null) prober.probe(key)
@@ -211,5 +218,5 @@ private final class ArmProber(arm: ArmIndex, from: Int) {
     }
 
   /** The build row at a place of the prober's run. */
-  def rowAt(place: Int): Int = rows(if (lists) prober.positions(place) else place)
+  def rowAt(place: Int): Int = rows(if (list != null) list.positions(place) else place)
 }

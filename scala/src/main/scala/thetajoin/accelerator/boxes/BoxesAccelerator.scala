@@ -48,6 +48,7 @@ object BoxesAccelerator extends Accelerator {
   override def wireClasses: Seq[Class[_]] =
     Seq(
       classOf[Boxes],
+      classOf[BoxRows],
       classOf[BoundTree],
       classOf[RankedDistance],
       classOf[Rounding],
@@ -61,7 +62,7 @@ object BoxesAccelerator extends Accelerator {
     EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
       // A row whose key fails meets all rows, which may be each row: only where there is nothing else to index.
       val plain = request.shape.plainComparisons
-      val isAlone = equal.sources.isEmpty && plain.size < 2
+      val isAlone = equal.isEmpty && plain.size < 2
       val comparisons = if (isAlone) request.shape.comparisons else plain
       val bounds = comparisons.flatMap(Bound.of(_, request.buildSide)).take(MostBounds)
       val extents = Extent.of(bounds.toIndexedSeq)
@@ -117,28 +118,25 @@ object BoxesAccelerator extends Accelerator {
       ranked: Option[Ranked]
   ): Offer = {
     val (build, probe) = bounds.map(_.ascending).unzip
-    // A row with a key that fails is a candidate of every row, and must then be checked in all that the index serves.
     val areSafe = !equal.canFail && (build ++ probe).forall(Safety.cannotFail)
     val inexact = bounds.filterNot(_.exact).map(_.source)
-    val exact =
-      if (areSafe) (equal.sources ++ bounds.map(_.source)).filterNot(inexact.contains) else Nil
-    val tested = if (areSafe) this.tested(request, bounds, exact) else None
-    Offer(
-      served = (equal.sources ++ bounds.map(_.source)).distinct ++ ranked.map(_.rank),
-      exact = exact.distinct ++ tested,
-      buildKeys = equal.build ++ build ++ ranked.toSeq.flatMap(_.build) ++
-        tested.map(value(_, request.build)),
-      probeKeys = equal.probe ++ probe ++ ranked.toSeq.flatMap(_.probe) ++
-        tested.map(value(_, request.probe)),
+    val sources = bounds.map(_.source).distinct
+    val exact = sources.filterNot(inexact.contains)
+    val tested = if (areSafe) this.tested(request, bounds, equal.sources ++ exact) else None
+    equal.ahead(Offer(
+      served = sources ++ ranked.map(_.rank),
+      exact = exact ++ tested,
+      buildKeys = build ++ ranked.toSeq.flatMap(_.build) ++ tested.map(value(_, request.build)),
+      probeKeys = probe ++ ranked.toSeq.flatMap(_.probe) ++ tested.map(value(_, request.probe)),
       BoxesSpec(
-        equal.build.size,
+        equal.size,
         bounds.map(_.strict),
         extents ++ ranked.toSeq.flatMap(_.extents(bounds.size)),
         tested.map(t => TestedValue(t.test, reads(t.left, request.build))),
         ranked.map(_.distance)
       ),
-      cost = if (ranked.isDefined) Near else if (equal.sources.isEmpty) Alone else Keyed
-    )
+      cost = if (ranked.isDefined) Near else if (equal.isEmpty) Alone else Keyed
+    ))
   }
 
   /** The condition that the index tests by itself. That values of a pair differ keeps no geometry from an error. */

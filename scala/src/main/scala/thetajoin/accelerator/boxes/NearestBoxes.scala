@@ -29,7 +29,7 @@ final case class RankedDistance(
  * probe row's box. Once the join has enough matches, blocks and rows that are farther away than the last of them are
  * left out.
  */
-private class NearestBoxesProber(index: Boxes, distance: RankedDistance)
+private class NearestBoxesProber(index: BoxRows, distance: RankedDistance)
     extends TreeProber(index)
     with NarrowingProber {
   import BoundTree.Bits

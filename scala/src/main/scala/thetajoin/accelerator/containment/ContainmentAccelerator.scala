@@ -3,7 +3,7 @@ package thetajoin.accelerator.containment
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 
-import thetajoin.condition.{Safety, Sides}
+import thetajoin.condition.Sides
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
@@ -86,18 +86,17 @@ object ContainmentAccelerator extends Accelerator {
       probesArrays = probe.isArray,
       nullTokens = c.nullsAreEqual && build.mayHaveNulls && probe.mayHaveNulls
     )
-    val canFail = equal.canFail || !Safety.cannotFail(build.e) || !Safety.cannotFail(probe.e)
-    // An array without elements is covered by the array of any row, whatever its keys.
-    val ofKeys = if (c.isInstanceOf[Covers]) Nil else equal.sources
-    val ofSets = if (c.exact) Seq(c.source) else Nil
-    Offer(
-      served = equal.sources :+ c.source,
-      exact = if (canFail) Nil else ofKeys ++ ofSets,
-      buildKeys = equal.build :+ key(build),
-      probeKeys = equal.probe :+ key(probe),
+    val offer = equal.ahead(Offer(
+      served = Seq(c.source),
+      exact = if (c.exact) Seq(c.source) else Nil,
+      buildKeys = Seq(key(build)),
+      probeKeys = Seq(key(probe)),
       spec,
-      cost = Cost(if (equal.sources.isEmpty) 0.001 else 0.0005, perProbe = 250, perBuildRow = 400)
-    )
+      cost = Cost(if (equal.isEmpty) 0.001 else 0.0005, perProbe = 250, perBuildRow = 400)
+    ))
+    // An array without elements is covered by the array of any row, whatever its keys.
+    if (c.isInstanceOf[Covers]) offer.copy(exact = offer.exact.filterNot(equal.sources.contains))
+    else offer
   }
 
   private def key(set: Elements) = if (set.isArray) set.e else EqualKeys.key(set.e)

@@ -2,53 +2,8 @@ package thetajoin.accelerator.containment
 
 import java.util.Arrays
 
-import org.apache.spark.sql.catalyst.InternalRow
-
-import thetajoin.contract.{BytesProber, JoinIndex, LongProber, Prober}
-import thetajoin.kit.keys.ValueNumbers
+import thetajoin.contract.{JoinIndex, Prober}
 import thetajoin.kit.{IntsBuilder, Stamps}
-
-/**
- * How an index finds the tokens of probe rows.
- *
- * @param vocabulary the tokens of build rows
- * @param rows how many build rows there are
- */
-final class TokenFinder(
-    form: TokenForm,
-    val vocabulary: ValueNumbers,
-    probesArrays: Boolean,
-    val rows: Int
-) extends Serializable {
-  def bytes: Long = vocabulary.bytes
-  def newReader(): TokenReader = new TokenReader(form, probesArrays, vocabulary)
-}
-
-/** A single value is handed over as it is. Arrays, and values with equality keys, are handed over as rows. */
-private abstract class TokenProber(finder: TokenFinder)
-    extends Prober
-    with LongProber
-    with BytesProber {
-  protected final val reader: TokenReader = finder.newReader()
-
-  /** The reader has the tokens of the next probe row. */
-  protected def begin(): Unit
-
-  final override def probe(row: InternalRow): Unit = {
-    reader.read(row)
-    begin()
-  }
-
-  final override def probe(key: Long): Unit = {
-    reader.read(key)
-    begin()
-  }
-
-  final override def probe(base: AnyRef, offset: Long, size: Int): Unit = {
-    reader.read(base, offset, size)
-    begin()
-  }
-}
 
 /** Build rows have one value each. The rows of token t are `[starts(t), starts(t + 1))`. */
 final class TokenRuns(finder: TokenFinder, starts: Array[Int]) extends JoinIndex {
@@ -71,42 +26,6 @@ final class TokenRuns(finder: TokenFinder, starts: Array[Int]) extends JoinIndex
   }
 }
 
-/** Gives lists of rows: the rows of a token as they are stored, or rows that are collected. */
-private abstract class ListProber(finder: TokenFinder) extends TokenProber(finder) {
-  protected final val collected = new IntsBuilder
-  private var list = Array.emptyIntArray
-
-  final override def lists: Boolean = true
-  final override def positions: Array[Int] = list
-
-  protected final def give(rows: Array[Int], from: Int, until: Int): Boolean = {
-    list = rows
-    runFrom = from
-    runUntil = until
-    from < until
-  }
-
-  protected final def give(postings: Postings, token: Int): Boolean =
-    give(postings.rows, postings.starts(token), postings.starts(token + 1))
-
-  protected final def giveCollected(): Boolean = give(collected.array, 0, collected.length)
-}
-
-/** A list for each probe row, made when it is first asked for. */
-private abstract class OneListProber(finder: TokenFinder) extends ListProber(finder) {
-  private var isPending = false
-
-  protected def found(): Boolean
-
-  final override protected def begin(): Unit = isPending = true
-
-  final override def next(): Boolean = {
-    val wasPending = isPending
-    isPending = false
-    wasPending && found()
-  }
-}
-
 /**
  * Rows that have any token of the probe row: the rows of one token after another, without rows that an earlier token
  * has given.
@@ -114,7 +33,7 @@ private abstract class OneListProber(finder: TokenFinder) extends ListProber(fin
 final class AnyToken(finder: TokenFinder, postings: Postings) extends JoinIndex {
   override def bytes: Long = finder.bytes + postings.bytes
 
-  override def newProber(): Prober = new ListProber(finder) {
+  override def newProber(): Prober = new TokenListProber(finder) {
     private lazy val seen = new Stamps(finder.rows)
     private var at = 0
 
@@ -240,7 +159,7 @@ final class AllOfProbe(finder: TokenFinder, postings: Postings, sets: TokenSets)
 final class AllOfBuild(finder: TokenFinder, rarest: Postings, sets: TokenSets) extends JoinIndex {
   override def bytes: Long = finder.bytes + rarest.bytes + sets.bytes
 
-  override def newProber(): Prober = new ListProber(finder) {
+  override def newProber(): Prober = new TokenListProber(finder) {
     private val ofProbe = new Stamps(finder.vocabulary.size)
     private var at = 0
 

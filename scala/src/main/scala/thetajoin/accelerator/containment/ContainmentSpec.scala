@@ -39,7 +39,7 @@ final case class ContainmentSpec(
     nullTokens: Boolean,
     distinct: Boolean = false
 ) extends IndexSpec {
-  override def forExistence: IndexSpec = copy(distinct = inCommon == InCommon.AtLeast(1))
+  override def forOne: IndexSpec = copy(distinct = inCommon == InCommon.AtLeast(1))
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new ContainmentBuilder(this, new TokenForm(KeyTypes(keyTypes.init :+ elementType), nullTokens))

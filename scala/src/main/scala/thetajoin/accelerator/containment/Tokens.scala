@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.catalyst.expressions.{
   GenericInternalRow,
   SpecializedGetters,
+  SpecificInternalRow,
   UnsafeProjection
 }
 import org.apache.spark.sql.catalyst.util.ArrayData
@@ -54,6 +55,7 @@ private[containment] final class TokenReader(
   private val (keys, nullTokens) = (form.keys, form.nullTokens)
   private val elementType = form.elementType
   private val toLong: ElementLongs = if (areOrdered) ElementLongs(elementType) else null
+  private lazy val ofNumbers = new SpecificInternalRow(form.types.all.map(_ => LongType))
   private lazy val fields = new GenericInternalRow(keys + 1)
   private lazy val toRow = UnsafeProjection.create(
     (form.types.all.init :+ (if (areOrdered) LongType else elementType)).toArray[DataType]
@@ -74,11 +76,19 @@ private[containment] final class TokenReader(
     else readRow(key, if (areOrdered) key.getLong(keys) else key.get(keys, elementType))
   }
 
-  /** A single value that is the key. */
-  def read(key: Long): Unit = {
-    start()
-    add(numbers.numberOf(key))
-  }
+  /** Equality keys and a value that are all numbers. */
+  def read(key: Array[Long]): Unit =
+    if (areNumbers) {
+      start()
+      add(numbers.numberOf(key(0)))
+    } else {
+      var i = 0
+      while (i < key.length) {
+        ofNumbers.setLong(i, key(i))
+        i += 1
+      }
+      read(ofNumbers)
+    }
 
   def read(base: AnyRef, offset: Long, size: Int): Unit = {
     start()

@@ -42,7 +42,7 @@ object ExistenceAccelerator extends Accelerator {
     ofKeys(request.shape, request.buildSide).map { offer =>
       if (request.need != Need.Any || offer.spec != ExistenceSpec()) offer
       else
-        TestedComparisons(offer.checked(request.paired), request.buildSide)
+        TestedComparisons(offer.checked(request.paired), request.buildSide, isOfKeys = true)
           .fold(offer)(_.beside(offer).copy(cost = TestedComparisons.cost))
     }
 

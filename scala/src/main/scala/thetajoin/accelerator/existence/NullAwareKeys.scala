@@ -33,7 +33,7 @@ import thetajoin.rowstore.{RowCursor, RowPages}
  */
 final case class NullAwareSpec(plain: Int, nullable: Int, distinct: Boolean = false)
     extends IndexSpec {
-  override def forExistence: IndexSpec = copy(distinct = true)
+  override def forOne: IndexSpec = copy(distinct = true)
   override def sieve: Option[Seq[DataType] => SeenKeys] =
     if (distinct) Some(types => new SeenMany(() => KeyMemory.ofKeys(types))) else None
   override def keyErrors: KeyErrors = KeyErrors.Raised

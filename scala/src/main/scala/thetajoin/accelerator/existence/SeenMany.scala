@@ -134,3 +134,10 @@ private[existence] final class ExtremesMemory(
   override def isNew(key: Long): Boolean =
     throw new UnsupportedOperationException("a key has a value beside it")
 }
+
+private[existence] object ExtremesMemory {
+
+  /** For the rows of a task, by the types of a key row: a key, then a value. */
+  def ofRows(lowest: Boolean, highest: Boolean)(types: Seq[DataType]): SeenKeys =
+    new SeenMany(() => new ExtremesMemory(types.init, lowest, highest))
+}

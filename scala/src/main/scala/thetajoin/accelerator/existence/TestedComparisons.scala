@@ -30,8 +30,16 @@ private[accelerator] object TestedComparisons {
   /** A probe row is answered by one comparison. */
   val cost: Cost = Cost(share = 0.0, perProbe = 30, perBuildRow = 150)
 
-  /** None unless each of the conjuncts can be answered. */
-  def apply(conjuncts: Seq[Conjunct], buildSide: BuildSide): Option[TestedComparisons] =
+  /**
+   * None unless each of the conjuncts can be answered.
+   *
+   * @param isOfKeys whether there are equality keys too
+   */
+  def apply(
+      conjuncts: Seq[Conjunct],
+      buildSide: BuildSide,
+      isOfKeys: Boolean
+  ): Option[TestedComparisons] =
     conjuncts match {
       case Seq(u: Unequal) if Bound.areNumbers(u.left, u.right) =>
         val (build, probe) = u.oriented(buildSide)
@@ -47,9 +55,18 @@ private[accelerator] object TestedComparisons {
         if (bounds.size < conjuncts.size) None
         else {
           val (build, probe) = bounds.map(_.ascending).unzip
-          val spec = AtLeastSpec(bounds.map(_.strict))
+          val isSieved = bounds.size == 1 || !isOfKeys && !isPointInInterval(conjuncts)
+          val spec = AtLeastSpec(bounds.map(_.strict), isSieved)
           Some(TestedComparisons(bounds.map(_.source), build, probe, spec))
         }
       case _ => None
     }
+
+  /** There hardly a row is at least as good as another in both values. */
+  private def isPointInInterval(conjuncts: Seq[Conjunct]): Boolean = conjuncts match {
+    case Seq(one: Comparison, other: Comparison) =>
+      one.operator.isBelow != other.operator.isBelow &&
+      (one.left.semanticEquals(other.left) || one.right.semanticEquals(other.right))
+    case _ => false
+  }
 }

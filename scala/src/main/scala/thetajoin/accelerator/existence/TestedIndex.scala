@@ -6,17 +6,14 @@ import thetajoin.contract.{
   BatchProber,
   JoinIndex,
   KeyBounds,
-  LongsMembership,
+  LongsLookup,
   Prober,
   SingleRunProber
 }
 import thetajoin.kit.keys.{Groups, LongTable}
 
 /** An index whose keys are numbers: an equal key, or none, and the values that are tested. */
-sealed abstract class TestedNumbers extends JoinIndex with LongsMembership {
-
-  /** The position of a row that matches; -1 if none does. */
-  def find(numbers: Array[Long]): Int
+sealed abstract class TestedNumbers extends JoinIndex with LongsLookup {
 
   /** The group of an equal key; negative without one. */
   def group(key: Long): Int
@@ -24,7 +21,6 @@ sealed abstract class TestedNumbers extends JoinIndex with LongsMembership {
   /** As [[find]], within a group. */
   def find(group: Int, values: Array[Long]): Int
 
-  final override def contains(numbers: Array[Long]): Boolean = find(numbers) >= 0
   final override def newProber(): Prober = new TestedNumbersProber(this)
 }
 

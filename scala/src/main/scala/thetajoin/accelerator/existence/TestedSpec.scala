@@ -3,7 +3,7 @@ package thetajoin.accelerator.existence
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
-import thetajoin.contract.{IndexBuilder, IndexSpec, KeyErrors, OrderedIndex, SeenKeys}
+import thetajoin.contract.{Batches, IndexBuilder, IndexSpec, KeyErrors, OrderedIndex, SeenKeys}
 import thetajoin.kit.IntsBuilder
 import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
@@ -30,13 +30,7 @@ private[existence] sealed trait TestedSpec extends IndexSpec {
 
   def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows
 
-  /** For key rows with these types of keys, if there is one comparison. */
-  def newMemory(types: Seq[DataType]): KeyMemory
-
-  override def sieve: Option[Seq[DataType] => SeenKeys] =
-    if (comparisons == 1) Some(types => new SeenMany(() => newMemory(types.init))) else None
-
-  override def bounds: Int = if (comparisons == 2) 2 else 0
+  override def batches: Option[Batches] = if (comparisons == 2) Batches.by(2) else None
 
   override def keyErrors: KeyErrors = KeyErrors.Raised
 
@@ -44,9 +38,18 @@ private[existence] sealed trait TestedSpec extends IndexSpec {
     new TestedBuilder(this, keyTypes.dropRight(comparisons))
 }
 
-/** One or two comparisons, each `build value > probe value` if it is strict, else `build value >= probe value`. */
-final case class AtLeastSpec(strict: Seq[Boolean]) extends TestedSpec {
+/**
+ * One or two comparisons, each `build value > probe value` if it is strict, else `build value >= probe value`.
+ *
+ * @param isSieved whether a task can tell many of the rows that are not kept; of two comparisons only without keys
+ */
+final case class AtLeastSpec(strict: Seq[Boolean], isSieved: Boolean) extends TestedSpec {
   override def comparisons: Int = strict.size
+
+  override def sieve: Option[Seq[DataType] => SeenKeys] =
+    if (!isSieved) None
+    else if (comparisons == 2) Some(_ => new Staircase())
+    else Some(ExtremesMemory.ofRows(lowest = false, highest = true) _)
 
   override def isHopeless(comparison: Int, value: Long): Boolean =
     strict(comparison) && value == Long.MinValue
@@ -58,9 +61,6 @@ final case class AtLeastSpec(strict: Seq[Boolean]) extends TestedSpec {
   override def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows =
     if (comparisons == 1) KeptRows.highest(groups, values.head)
     else KeptRows.stairs(groups, values.head, values.last)
-
-  override def newMemory(types: Seq[DataType]): KeyMemory =
-    new ExtremesMemory(types, lowest = false, highest = true)
 }
 
 /** `build value <> probe value`. */
@@ -70,8 +70,8 @@ case object UnequalSpec extends TestedSpec {
   override def adapted(comparison: Int, value: Long): Long = value
   override def keptRows(groups: Grouping, values: Seq[Array[Long]]): KeptRows =
     KeptRows.extremes(groups, values.head)
-  override def newMemory(types: Seq[DataType]): KeyMemory =
-    new ExtremesMemory(types, lowest = true, highest = true)
+  override def sieve: Option[Seq[DataType] => SeenKeys] =
+    Some(ExtremesMemory.ofRows(lowest = true, highest = true) _)
 }
 
 private final class TestedBuilder(spec: TestedSpec, types: Seq[DataType]) extends IndexBuilder {

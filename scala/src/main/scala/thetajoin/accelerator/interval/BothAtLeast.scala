@@ -5,15 +5,15 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{
   BatchProber,
+  Batches,
   IndexBuilder,
   IndexSpec,
   JoinIndex,
-  LongsLookup,
   LongsProber,
   OrderedIndex,
   Prober
 }
-import thetajoin.kit.keys.{Groups, KeyedNumbers, LongTable}
+import thetajoin.kit.keys.{Groups, KeyedNumbers}
 import thetajoin.kit.{SegmentProber, Segments}
 
 /**
@@ -34,7 +34,7 @@ final case class BothAtLeastSpec(
     isSecondStrict: Boolean,
     isPoint: Boolean
 ) extends IndexSpec {
-  override def bounds: Int = 2
+  override def batches: Option[Batches] = Batches.by(2)
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new BothAtLeastBuilder(this, keyTypes.take(keys))
@@ -51,16 +51,11 @@ private final class BothAtLeastBuilder(spec: BothAtLeastSpec, types: Seq[DataTyp
     val sorted = rows.sortedBy(rows.column(0))
     val segments = Segments(sorted.starts, rows.column(0).inOrder(sorted.order))
     val tree = MaxTree(rows.column(1).inOrder(sorted.order), sorted.starts)
-    val index = rows.groups match {
-      case Groups.OfNumbers(table) if segments.areSingleRows =>
-        new BothAtLeastOfUnique(spec, table, segments, tree)
-      case groups => new BothAtLeast(spec, groups, segments, tree)
-    }
-    OrderedIndex(index, sorted.order)
+    OrderedIndex(new BothAtLeast(spec, rows.groups, segments, tree), sorted.order)
   }
 }
 
-sealed class BothAtLeast(
+final class BothAtLeast(
     spec: BothAtLeastSpec,
     groups: Groups,
     segments: Segments,
@@ -74,34 +69,9 @@ sealed class BothAtLeast(
   }
 
   override def newBatchProber(): Option[Prober with BatchProber] =
-    if (spec.isPoint) Some(new PointSweep(spec, groups, segments, tree))
+    if (spec.isPoint)
+      Some(new PointSweep(spec.isFirstStrict, spec.isSecondStrict, groups, segments, tree))
     else super.newBatchProber()
-}
-
-/** No two rows have the same key. */
-final class BothAtLeastOfUnique(
-    spec: BothAtLeastSpec,
-    table: LongTable,
-    segments: Segments,
-    tree: MaxTree
-) extends BothAtLeast(spec, Groups.OfNumbers(table), segments, tree)
-    with LongsLookup {
-  private val firstValues = segments.numbers
-  private val secondValues = tree.numbers
-  private val isFirstStrict = spec.isFirstStrict
-  private val isSecondStrict = spec.isSecondStrict
-
-  override def find(keys: Array[Long]): Int = {
-    val row = table.find(keys(0))
-    if (
-      row >= 0 && isAtLeast(firstValues(row), keys(1), isFirstStrict) &&
-      isAtLeast(secondValues(row), keys(2), isSecondStrict)
-    ) row
-    else -1
-  }
-
-  private def isAtLeast(value: Long, bound: Long, isStrict: Boolean): Boolean =
-    value > bound || value == bound && !isStrict
 }
 
 private class BothAtLeastProber(

@@ -36,10 +36,8 @@ object IntervalAccelerator extends Accelerator {
   override def wireClasses: Seq[Class[_]] = Seq(
     classOf[BetweenSpec],
     classOf[Between],
-    classOf[BetweenOfUnique],
     classOf[BothAtLeastSpec],
     classOf[BothAtLeast],
-    classOf[BothAtLeastOfUnique],
     classOf[Segments],
     classOf[MaxTree]
   )
@@ -47,7 +45,8 @@ object IntervalAccelerator extends Accelerator {
   override def offer(request: JoinRequest): Either[Reason, Offer] =
     ofPairs(request.shape, request.buildSide).map { offer =>
       val tested =
-        if (request.need == Need.Any) TestedComparisons(request.paired, request.buildSide) else None
+        if (request.need != Need.Any) None
+        else TestedComparisons(request.paired, request.buildSide, isOfKeys = false)
       tested.fold(offer)(_.beside(Offer(Nil, Nil, Nil, Nil, offer.spec, TestedComparisons.cost)))
     }
 
@@ -55,8 +54,8 @@ object IntervalAccelerator extends Accelerator {
     EqualKeys.of(shape, buildSide).flatMap { equal =>
       // A row whose key fails meets all rows, not only the rows with its equality keys.
       val comparisons =
-        if (equal.sources.isEmpty) shape.comparisons else shape.plainComparisons
-      indexed(comparisons.flatMap(Bound.of(_, buildSide)), equal.build.size) match {
+        if (equal.isEmpty) shape.comparisons else shape.plainComparisons
+      indexed(comparisons.flatMap(Bound.of(_, buildSide)), equal.size) match {
         case Some(index) => Right(offer(equal, index))
         case None if shape.equiKeys.isEmpty => Left(ReasonCode.NoSecondComparison())
         case None => Left(ReasonCode.NoComparison())
@@ -64,16 +63,15 @@ object IntervalAccelerator extends Accelerator {
     }
 
   private def offer(equal: EqualKeys, index: Indexed): Offer = {
-    val served = equal.sources ++ index.bounds.map(_.source).distinct
-    Offer(
+    val served = index.bounds.map(_.source).distinct
+    equal.ahead(Offer(
       served,
-      // A row with a key that fails is a candidate of every row, and must then be checked in all that the index serves.
-      exact = if (!equal.canFail && index.bounds.forall(_.exact)) served else Nil,
-      buildKeys = equal.build ++ index.build,
-      probeKeys = equal.probe ++ index.probe,
+      exact = if (index.bounds.forall(_.exact)) served else Nil,
+      index.build,
+      index.probe,
       index.spec,
-      cost = Cost(if (equal.sources.isEmpty) 0.25 else 0.05, perProbe = 150, perBuildRow = 250)
-    )
+      cost = Cost(if (equal.isEmpty) 0.25 else 0.05, perProbe = 150, perBuildRow = 250)
+    ))
   }
 
   /** The comparisons of an index, next to the keys that must be equal. */

@@ -2,11 +2,12 @@ package thetajoin.accelerator.interval
 
 import java.util.Arrays
 
+import thetajoin.contract.ListProber
 import thetajoin.kit.keys.Groups
 import thetajoin.kit.{LongOrder, SegmentProber, Segments}
 
 /**
- * The rows of a [[BothAtLeast]] for one point after another. The rows around a point are a list. For the next point,
+ * The rows of two lower bounds for one point after another. The rows around a point are a list. For the next point,
  * rows that end before it are dropped, and rows that start in between are added.
  *
  * {{{
@@ -18,17 +19,19 @@ import thetajoin.kit.{LongOrder, SegmentProber, Segments}
  * If many rows lie in between, or the points come in another order, the list is made anew by the tree.
  */
 private final class PointSweep(
-    spec: BothAtLeastSpec,
+    isFirstStrict: Boolean,
+    isSecondStrict: Boolean,
     groups: Groups,
     segments: Segments,
     tree: MaxTree
-) extends SegmentProber(groups) {
+) extends SegmentProber(groups)
+    with ListProber {
   import PointSweep.MaxSteps
 
   private val firstValues = segments.numbers
   private val secondValues = tree.numbers
-  private val firstStep = if (spec.isFirstStrict) 1 else 0
-  private val secondStep = if (spec.isSecondStrict) 1 else 0
+  private val firstStep = if (isFirstStrict) 1 else 0
+  private val secondStep = if (isSecondStrict) 1 else 0
 
   /** Positions; the first `size` are in use. */
   private var open = new Array[Int](2 * MaxSteps)
@@ -41,7 +44,6 @@ private final class PointSweep(
   private var passed = 0
   private var isPending = false
 
-  override def lists: Boolean = true
   override def positions: Array[Int] = open
 
   override protected def none(): Unit = isPending = false

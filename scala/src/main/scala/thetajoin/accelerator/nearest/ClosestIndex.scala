@@ -46,8 +46,7 @@ final case class ClosestSpec(
     isFirst: Boolean = false
 ) extends IndexSpec {
   override def keyErrors: KeyErrors = KeyErrors.Raised
-  override def findsOneAtMost: Boolean = isFirst
-  override def forFirst: IndexSpec = copy(isFirst = true)
+  override def forOne: IndexSpec = copy(isFirst = true)
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new SegmentsBuilder(keyTypes.take(keys))({
       case (groups: Groups.OfBytes, segments) => new Closest(this, groups, segments)

@@ -51,8 +51,6 @@ object NearestAccelerator extends Accelerator {
 
   override def reasons: Seq[ReasonCode] = Seq(OtherRank)
 
-  override def isFor(need: Need): Boolean = need.isInstanceOf[Need.Lowest]
-
   override def offer(request: JoinRequest): Either[Reason, Offer] = request.need match {
     case Need.Lowest(_, rank) =>
       EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
@@ -61,7 +59,7 @@ object NearestAccelerator extends Accelerator {
           case None => next(request, rank, equal)
         }
       }
-    case _ => Left(OtherRank("all matches are asked for"))
+    case _ => Left(ReasonCode.OtherNeed())
   }
 
   private def closest(
@@ -80,14 +78,13 @@ object NearestAccelerator extends Accelerator {
       if (distance.isExact(bound)) distance.reach(bound) else orEnd(distance.reach(bound), end)
     }
     val used = (lower ++ upper).toSeq
-    Offer(
-      served = equal.sources ++ used.map(_.source) :+ rank,
-      exact = equal.sources ++ used.filter(distance.isExact).map(_.source),
-      buildKeys = equal.build :+ distance.number(distance.build),
-      probeKeys =
-        equal.probe ++ (distance.number(distance.probe) +: (reach ++ distance.doubt).toSeq),
+    equal.ahead(Offer(
+      served = used.map(_.source) :+ rank,
+      exact = used.filter(distance.isExact).map(_.source),
+      buildKeys = Seq(distance.number(distance.build)),
+      probeKeys = distance.number(distance.probe) +: (reach ++ distance.doubt).toSeq,
       spec = ClosestSpec(
-        equal.build.size,
+        equal.size,
         lower.map(isStrict),
         upper.map(isStrict),
         distance.isFloating,
@@ -96,7 +93,7 @@ object NearestAccelerator extends Accelerator {
       ),
       cost = if (distance.isRank) cost(equal, used.size) else Narrowed,
       isRanked = distance.isRank
-    )
+    ))
   }
 
   private def next(
@@ -113,7 +110,7 @@ object NearestAccelerator extends Accelerator {
       val bounds = request.shape.plainComparisons.flatMap(Bound.of(_, request.buildSide))
         .filter(_.build.semanticEquals(value))
       val (lower, upper) = bounds.partition(_.isLower == rank.isAscending)
-      if (equal.build.isEmpty && bounds.isEmpty) Left(OtherRank(rank.sql))
+      if (equal.isEmpty && bounds.isEmpty) Left(OtherRank(rank.sql))
       else Right(offer(rank, equal, value, best(lower), best(upper)))
     }
   }
@@ -134,22 +131,22 @@ object NearestAccelerator extends Accelerator {
     def isStrict(operator: Operator) = operator == Operator.Greater || operator == Operator.Less
     val (from, until) = bounds.partition(b => isLower(b._2) == rank.isAscending)
     val used = (from.headOption ++ until.headOption).toSeq
-    if (equal.build.isEmpty && used.isEmpty) Left(OtherRank(rank.sql))
+    if (equal.isEmpty && used.isEmpty) Left(OtherRank(rank.sql))
     else
-      Right(Offer(
-        served = equal.sources ++ used.map(_._1),
-        exact = equal.sources ++ used.map(_._1),
-        buildKeys = equal.build :+ rank.child,
-        probeKeys = equal.probe ++ used.map(_._3),
+      Right(equal.ahead(Offer(
+        served = used.map(_._1),
+        exact = used.map(_._1),
+        buildKeys = Seq(rank.child),
+        probeKeys = used.map(_._3),
         spec = NearestValuesSpec(
-          equal.build.size,
+          equal.size,
           rank.isAscending,
           from.headOption.map(b => isStrict(b._2)),
           until.headOption.map(b => isStrict(b._2))
         ),
         cost = cost(equal, used.size) + ComparedValues,
         isRanked = true
-      ))
+      )))
   }
 
   /** The time that values need beyond the time of numbers. */
@@ -170,22 +167,22 @@ object NearestAccelerator extends Accelerator {
   ): Offer = {
     def ascending(e: Expression) = if (rank.isAscending) e else BitwiseNot(e)
     val bounds = (lower ++ upper).toSeq
-    Offer(
-      served = equal.sources ++ bounds.map(_.source),
-      exact = equal.sources ++ bounds.filter(_.exact).map(_.source),
-      buildKeys = equal.build :+ ascending(value),
-      probeKeys = equal.probe ++ bounds.map { bound =>
+    equal.ahead(Offer(
+      served = bounds.map(_.source),
+      exact = bounds.filter(_.exact).map(_.source),
+      buildKeys = Seq(ascending(value)),
+      probeKeys = bounds.map { bound =>
         val end = if (lower.contains(bound)) Long.MinValue else Long.MaxValue
         if (bound.exact) ascending(bound.probe) else orEnd(ascending(bound.probe), end)
       },
-      spec = NearestSpec(equal.build.size, lower.map(_.strict), upper.map(_.strict)),
+      spec = NearestSpec(equal.size, lower.map(_.strict), upper.map(_.strict)),
       cost = cost(equal, bounds.size),
       isRanked = true
-    )
+    ))
   }
 
   private def cost(equal: EqualKeys, bounds: Int): Cost = {
-    val ofKeys = if (equal.sources.isEmpty) 1.0 else 0.1
+    val ofKeys = if (equal.isEmpty) 1.0 else 0.1
     Cost(ofKeys * math.pow(0.5, bounds.toDouble), perProbe = 100, perBuildRow = 250)
   }
 

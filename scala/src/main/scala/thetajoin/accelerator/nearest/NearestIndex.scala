@@ -3,7 +3,7 @@ package thetajoin.accelerator.nearest
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{
-  BatchLookup,
+  Batches,
   IndexBuilder,
   IndexSpec,
   JoinIndex,
@@ -32,10 +32,9 @@ final case class NearestSpec(
     isUpperStrict: Option[Boolean],
     isFirst: Boolean = false
 ) extends IndexSpec {
-  override def bounds: Int = isLowerStrict.size + isUpperStrict.size
+  override def batches: Option[Batches] = Batches.by(isLowerStrict.size + isUpperStrict.size)
   override def keyErrors: KeyErrors = KeyErrors.Raised
-  override def findsOneAtMost: Boolean = isFirst
-  override def forFirst: IndexSpec = copy(isFirst = true)
+  override def forOne: IndexSpec = copy(isFirst = true)
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new SegmentsBuilder(keyTypes.take(keys))({
       case (groups: Groups.OfBytes, segments) => new Nearest(this, groups, segments)
@@ -55,8 +54,7 @@ sealed class Nearest(spec: NearestSpec, groups: Groups, segments: Segments) exte
 /** Asked for one candidate, by keys that are numbers. */
 final class First(spec: NearestSpec, groups: Groups, segments: Segments)
     extends Nearest(spec, groups, segments)
-    with LongsLookup
-    with BatchLookup {
+    with LongsLookup {
   @transient private lazy val table: LongTable = groups match {
     case Groups.OfNumbers(table) => table
     case _ => null
@@ -72,15 +70,12 @@ final class First(spec: NearestSpec, groups: Groups, segments: Segments)
     if (segment < 0) -1
     else {
       def number(at: Int) = if (at < numbers.length) numbers(at) else 0L
-      find(segment, number(keys), number(keys + 1))
+      val (first, second) = (number(keys), number(keys + 1))
+      val row =
+        if (hasLower) segments.from(segment, first, isLowerStrict) else segments.starts(segment)
+      val upper = if (hasLower) second else first
+      if (row < segments.end(segment) && (!hasUpper || isBelow(row, upper))) row else -1
     }
-  }
-
-  override def find(segment: Int, first: Long, second: Long): Int = {
-    val row =
-      if (hasLower) segments.from(segment, first, isLowerStrict) else segments.starts(segment)
-    val upper = if (hasLower) second else first
-    if (row < segments.end(segment) && (!hasUpper || isBelow(row, upper))) row else -1
   }
 
   private def isBelow(row: Int, bound: Long): Boolean = {

@@ -13,7 +13,7 @@ import thetajoin.contract.{
   Prober,
   SingleRunProber
 }
-import thetajoin.kit.keys.{Grouping, GroupingBuilder, Groups}
+import thetajoin.kit.keys.{Grouping, Groupings, Groups}
 import thetajoin.kit.{KeyTypes, ValueOrder, ValueRows}
 import thetajoin.rowstore.RowPages
 
@@ -34,7 +34,7 @@ final case class NearestValuesSpec(
     isFirst: Boolean = false
 ) extends IndexSpec {
   override def keyErrors: KeyErrors = KeyErrors.Raised
-  override def forFirst: IndexSpec = copy(isFirst = true)
+  override def forOne: IndexSpec = copy(isFirst = true)
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
     new NearestValuesBuilder(this, keyTypes.take(keys), keyTypes(keys))
 
@@ -47,7 +47,7 @@ private final class NearestValuesBuilder(
     keyTypes: Seq[DataType],
     valueType: DataType
 ) extends IndexBuilder {
-  private val grouping = GroupingBuilder.of(keyTypes)
+  private val grouping = Groupings.by(keyTypes)
   private val keysOf = UnsafeProjection.create(keyTypes.toArray)
   private val valueOf = NearestValues.column(keyTypes.size, valueType)
   private val values = new ValueRows

@@ -46,7 +46,7 @@ final case class AllRowsSpec(existence: Boolean = false) extends IndexSpec {
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = new AllRowsBuilder(existence)
 
   /** Whether a row has any candidate is answered by one row. */
-  override def forExistence: IndexSpec = AllRowsSpec(existence = true)
+  override def forOne: IndexSpec = AllRowsSpec(existence = true)
 }
 
 private final class AllRowsBuilder(existence: Boolean) extends IndexBuilder {

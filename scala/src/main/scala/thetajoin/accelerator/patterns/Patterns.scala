@@ -6,38 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-import thetajoin.contract.{BytesProber, JoinIndex, Prober}
+import thetajoin.contract.{BytesProber, JoinIndex, ListProber, Prober}
 import thetajoin.kit.keys.Groups
 import thetajoin.kit.{IntsBuilder, PairTester, PairValues, Stamps}
-
-/**
- * The rows that need a string, in cells: a cell for each group of equality keys. Strings are numbered through all
- * places of them. The last number stands for no string: its rows are candidates of all texts.
- *
- * @param cells of each string the first; one more at the end
- * @param groups of each cell; ascending within a string
- * @param starts of each cell, its first place in `postings`; one more at the end
- * @param tested of each cell, its first place in `postings` of a row that has to be tested
- * @param postings positions
- */
-private[patterns] final class Cells(
-    cells: Array[Int],
-    groups: Array[Int],
-    val starts: Array[Int],
-    val tested: Array[Int],
-    val postings: Array[Int]
-) extends Serializable {
-  def bytes: Long =
-    4L * (cells.length + groups.length + starts.length + tested.length + postings.length)
-
-  /** The cell of a string and a group; below zero without one. */
-  def find(string: Int, group: Int): Int = {
-    val from = cells(string)
-    val until = cells(string + 1)
-    if (until - from == 1) if (groups(from) == group) from else -1
-    else Arrays.binarySearch(groups, from, until, group)
-  }
-}
 
 /**
  * @param automata of the strings that are needed anywhere, at the start and, backwards, at the end; null without any
@@ -85,7 +56,7 @@ final class Patterns(
 }
 
 /** Looks for one string after another, and gives the rows that need it. */
-private class PatternsProber(index: Patterns) extends Prober {
+private class PatternsProber(index: Patterns) extends Prober with ListProber {
   private val finder = new Groups.Finder(index.groups)
   private val finders = index.newFinders()
 
@@ -124,7 +95,6 @@ private class PatternsProber(index: Patterns) extends Prober {
   private var cellEnd = 0
   private var isTesting = false
 
-  final override def lists: Boolean = true
   final override def positions: Array[Int] = list
 
   final override def probe(row: InternalRow): Unit = {

@@ -81,16 +81,17 @@ object PatternsAccelerator extends Accelerator {
     val isExact = areSafe && c.isDecided &&
       (c.form.test.forall(_.cannotFail) || !request.isGuarded(c.source, ofKeys))
     val (build, probe) = if (buildsTexts) (c.text, c.pattern) else (c.pattern, c.text)
-    val keys = equal.build.size
-    Offer(
-      served = equal.sources :+ c.source,
-      exact = if (isExact) ofKeys :+ c.source else ofKeys,
-      buildKeys = equal.build :+ build,
-      probeKeys = equal.probe :+ probe,
-      PatternsSpec(keys, c.form, buildsTexts, isExact),
+    equal.ahead(Offer(
+      served = Seq(c.source),
+      exact = if (isExact) Seq(c.source) else Nil,
+      buildKeys = Seq(build),
+      probeKeys = Seq(probe),
+      PatternsSpec(equal.size, c.form, buildsTexts, isExact),
       cost =
-        if (buildsTexts) OfTexts else if (keys == 0) OfPatterns else OfPatterns.copy(share = 0.0005)
-    )
+        if (buildsTexts) OfTexts
+        else if (equal.isEmpty) OfPatterns
+        else OfPatterns.copy(share = 0.0005)
+    ))
   }
 
   private val OfPatterns = Cost(share = 0.001, perProbe = 500, perBuildRow = 1000)

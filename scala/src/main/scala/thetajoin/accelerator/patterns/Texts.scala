@@ -2,7 +2,7 @@ package thetajoin.accelerator.patterns
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.contract.{JoinIndex, Prober}
+import thetajoin.contract.{JoinIndex, ListProber, Prober}
 import thetajoin.kit.keys.Groups
 import thetajoin.kit.{IntsBuilder, PairTester, PairValues, Stamps}
 
@@ -37,7 +37,7 @@ final class Texts(
 }
 
 /** Looks up the strings that a text needs to match a pattern. */
-private final class TextsProber(index: Texts) extends Prober {
+private final class TextsProber(index: Texts) extends Prober with ListProber {
   private val finder = new Groups.Finder(index.groups)
   private val tester =
     if (index.tested == null) null
@@ -67,7 +67,6 @@ private final class TextsProber(index: Texts) extends Prober {
   /** Whether the tester has been started on the pattern. */
   private var isTesting = false
 
-  override def lists: Boolean = true
   override def positions: Array[Int] = collected.array
 
   override def probe(row: InternalRow): Unit = {

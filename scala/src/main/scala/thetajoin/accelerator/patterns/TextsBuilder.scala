@@ -12,10 +12,14 @@ import thetajoin.kit.PairValues
 import thetajoin.kit.keys.{Grouping, KeyedNumbers}
 
 /** Sorts texts, and lists the texts that have three bytes in a row. */
-private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataType])
-    extends IndexBuilder {
+private[patterns] final class TextsBuilder(
+    form: PatternForm,
+    isExact: Boolean,
+    asksFirst: Boolean,
+    types: Seq[DataType]
+) extends IndexBuilder {
   private val keys = new KeyedNumbers(types, values = 0)
-  private val reading = spec.form.reading
+  private val reading = form.reading
   private val texts = mutable.ArrayBuffer.empty[Array[Byte]]
   private var textBytes = 0L
 
@@ -33,13 +37,13 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
   /** Besides the texts: places in four orders, and for each byte of them a place at the three bytes that it starts. */
   override def bytes: Long =
     keys.bytes + (PairValues.BytesOfValue + 4 * 4L) * texts.length +
-      (if (spec.form.places.contains(Place.Anywhere)) 5L else 1L) * textBytes
+      (if (form.places.contains(Place.Anywhere)) 5L else 1L) * textBytes
 
   override def finish(): OrderedIndex = {
     val arrived = texts.toArray
     val Grouping(starts, order) = keys.grouped(sorted(arrived, backwards = false))
     val ordered = order.map(arrived(_))
-    val places = spec.form.places
+    val places = form.places
     val index = new Texts(
       keys.groups,
       starts,
@@ -47,10 +51,10 @@ private[patterns] final class TextsBuilder(spec: PatternsSpec, types: Seq[DataTy
       if (places.contains(Place.End)) backwards(ordered, starts) else null,
       if (places.contains(Place.Anywhere)) Trigrams.of(ordered, cancellation) else null,
       Array.range(0, order.length).filter(position => unread.get(order(position))),
-      spec.form.test.map(new PairValues(_, isLeft = true, ordered)).orNull,
-      spec.form,
-      spec.isExact,
-      spec.asksFirst
+      form.test.map(new PairValues(_, isLeft = true, ordered)).orNull,
+      form,
+      isExact,
+      asksFirst
     )
     OrderedIndex(index, order)
   }

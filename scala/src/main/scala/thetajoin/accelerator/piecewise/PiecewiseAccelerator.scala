@@ -5,15 +5,16 @@ import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
-import thetajoin.condition.{Comparison, Operator, OrderedLong}
+import thetajoin.condition.{Comparison, OrderedLong}
 import thetajoin.contract.{
   Accelerator,
+  Batches,
   Cost,
   IndexBuilder,
   IndexSpec,
   JoinRequest,
   Offer,
-  SingleRunProber
+  SeenKeys
 }
 import thetajoin.kit.ValueOrder
 import thetajoin.reason.{Reason, ReasonCode}
@@ -36,7 +37,7 @@ object PiecewiseAccelerator extends Accelerator {
     "One comparison (<, <=, >, >=) between the sides: the build side is sorted, a probe is one search and one run."
 
   override def wireClasses: Seq[Class[_]] = Seq(
-    classOf[PiecewiseSpec],
+    classOf[Boundary],
     classOf[SortedLongs],
     classOf[SortedValues]
   )
@@ -84,35 +85,16 @@ object PiecewiseAccelerator extends Accelerator {
 
 /** `build key <operator> probe key`. If `extreme`, only the build row that satisfies it most easily is kept. */
 final case class PiecewiseSpec(operator: String, extreme: Boolean = false) extends IndexSpec {
-  override def forExistence: IndexSpec = copy(extreme = true)
+  override def forOne: IndexSpec = copy(extreme = true)
 
-  override def bounds: Int = if (extreme) 0 else 1
+  override def batches: Option[Batches] = if (extreme) None else Batches.by(1)
+
+  override def sieve: Option[Seq[DataType] => SeenKeys] =
+    if (extreme) Some(types => new ExtremeSoFar(Boundary(operator), types.head)) else None
 
   override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = keyTypes match {
-    case Seq(LongType) => new SortedLongsBuilder(this)
-    case Seq(other) => new SortedValuesBuilder(this, other)
+    case Seq(LongType) => new SortedLongsBuilder(Boundary(operator), extreme)
+    case Seq(other) => new SortedValuesBuilder(Boundary(operator), extreme, other)
     case _ => throw new IllegalArgumentException(s"piecewise takes one key, not ${keyTypes.size}")
   }
-
-  /** Whether the candidates are the last positions (build key above the probe key) or the first. */
-  def upward: Boolean = operator.startsWith(Operator.Greater.symbol)
-
-  /** Whether build keys that equal the probe key are candidates. */
-  def inclusive: Boolean = operator.endsWith("=")
-
-  /** Whether the boundary of the run lies before the build keys that equal the probe key, or after them. */
-  def beforeEqual: Boolean = upward == inclusive
-
-  /** The rows that are kept, among rows in key order. */
-  def kept(order: Array[Int]): Array[Int] =
-    if (!extreme) order else if (upward) order.takeRight(1) else order.take(1)
-}
-
-/** One run, from a boundary to the end of the positions or from their start to it. */
-private[piecewise] abstract class BoundaryProber(spec: PiecewiseSpec, rows: Int)
-    extends SingleRunProber {
-  private val upward = spec.upward
-
-  protected final def boundary(position: Int): Unit =
-    if (upward) run(position, rows) else run(0, position)
 }

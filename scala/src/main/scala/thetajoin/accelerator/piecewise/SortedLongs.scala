@@ -2,10 +2,11 @@ package thetajoin.accelerator.piecewise
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.contract.{BatchProber, IndexBuilder, JoinIndex, LongProber, OrderedIndex, Prober}
+import thetajoin.contract.{BatchProber, IndexBuilder, JoinIndex, LongsProber, OrderedIndex, Prober}
 import thetajoin.kit.{Directory, LongOrder, LongsBuilder}
 
-private[piecewise] final class SortedLongsBuilder(spec: PiecewiseSpec) extends IndexBuilder {
+private[piecewise] final class SortedLongsBuilder(boundary: Boundary, extreme: Boolean)
+    extends IndexBuilder {
   private val keys = new LongsBuilder
 
   override def add(row: InternalRow): Unit = keys.add(row.getLong(0))
@@ -14,34 +15,42 @@ private[piecewise] final class SortedLongsBuilder(spec: PiecewiseSpec) extends I
   override def bytes: Long = 2 * keys.bytes + 3 * 4L * keys.length
 
   override def finish(): OrderedIndex = {
-    val order = spec.kept(LongOrder.ascending(keys.array, keys.length))
+    val all = LongOrder.ascending(keys.array, keys.length)
+    val order = if (extreme) boundary.extreme(all) else all
     val sorted = keys.inOrder(order)
-    OrderedIndex(new SortedLongs(spec, sorted, Directory(sorted)), order)
+    OrderedIndex(new SortedLongs(boundary, sorted, Directory(sorted)), order)
   }
 }
 
 /** Build keys of 64 bits in ascending order, with a directory that leaves few of them to a search. */
-final class SortedLongs(spec: PiecewiseSpec, keys: Array[Long], directory: Directory)
-    extends JoinIndex {
+private[piecewise] final class SortedLongs(
+    boundary: Boundary,
+    keys: Array[Long],
+    directory: Directory
+) extends JoinIndex {
   override def bytes: Long = 8L * keys.length + directory.bytes
-  override def newProber(): Prober = new SortedLongsProber(spec, keys, directory)
+  override def newProber(): Prober = new SortedLongsProber(boundary, keys, directory)
 }
 
-private final class SortedLongsProber(spec: PiecewiseSpec, keys: Array[Long], directory: Directory)
-    extends BoundaryProber(spec, keys.length)
-    with LongProber
+private final class SortedLongsProber(boundary: Boundary, keys: Array[Long], directory: Directory)
+    extends BoundaryProber(boundary, keys.length)
+    with LongsProber
     with BatchProber {
-  private val beforeEqual = spec.beforeEqual
+  private val beforeEqual = boundary.beforeEqual
 
-  override def group(key: Long): Int = group()
-  override def group(keys: InternalRow): Int = group()
+  override def group(key: Long): Int = 0
+  override def group(keys: InternalRow): Int = 0
   override def probe(group: Int, first: Long, second: Long): Unit = probe(first)
 
   override def probe(row: InternalRow): Unit = probe(row.getLong(0))
+  override def probe(key: Array[Long]): Boolean = {
+    probe(key(0))
+    true
+  }
 
-  override def probe(key: Long): Unit =
+  private def probe(key: Long): Unit =
     // The first key above k is the first key that is at least k + 1.
-    if (beforeEqual) boundary(directory.firstAtLeast(keys, key))
-    else if (key == Long.MaxValue) boundary(keys.length)
-    else boundary(directory.firstAtLeast(keys, key + 1))
+    if (beforeEqual) runAt(directory.firstAtLeast(keys, key))
+    else if (key == Long.MaxValue) runAt(keys.length)
+    else runAt(directory.firstAtLeast(keys, key + 1))
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.thetabridge.Cancellation
  * the next ones, so that panels are read once for a block. For one task, which ends within it if it is killed.
  */
 private[vector] final class ProbeBlock(
-    index: Vectors,
+    index: VectorRows,
     probes: ProbeVectors,
     cancellation: Cancellation
 ) {
@@ -15,7 +15,7 @@ private[vector] final class ProbeBlock(
   import Products.LANES
 
   private val dimensions = index.panels.dimensions
-  private val products = Products.newProducts()
+  private val products = FastestProducts.newProducts()
   private val panelsAtOnce = products.panels
   private var vectors = Array.emptyFloatArray
   private var out = Array.emptyFloatArray

@@ -19,7 +19,7 @@ import thetajoin.kit.keys.Groups
  *
  * All of these are between -1.5 and 1. It is off by less than [[slack]].
  */
-private[vector] final class ProbeVectors(index: Vectors) {
+private[vector] final class ProbeVectors(index: VectorRows) {
   import ProbeVectors._
 
   private val asked = index.asked

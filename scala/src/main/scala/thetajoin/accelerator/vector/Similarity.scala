@@ -10,35 +10,6 @@ import org.apache.spark.sql.types._
 import thetajoin.condition.Sides
 import thetajoin.functions.vector.VectorFunctions
 
-/** How two vectors are compared. */
-private[vector] sealed abstract class Measure(val function: String) extends Serializable {
-
-  /** Whether more means nearer. */
-  def isSimilarity: Boolean = this != Measure.Distance
-}
-
-private[vector] object Measure {
-  case object Cosine extends Measure("vectorCosineSimilarity")
-  case object Product extends Measure("vectorInnerProduct")
-  case object Distance extends Measure("vectorL2Distance")
-
-  val all: Seq[Measure] = Seq(Cosine, Product, Distance)
-}
-
-/**
- * An expression that compares two vectors.
- *
- * @param isSingle whether it is computed in 32 bits
- * @param isSquared whether it is the square of the measure
- */
-private[vector] final case class Compared(
-    measure: Measure,
-    left: Expression,
-    right: Expression,
-    isSingle: Boolean,
-    isSquared: Boolean = false
-)
-
 /** A value that follows from how two vectors compare: by the line from their measure, apart from rounding. */
 private[vector] final case class Similarity(compared: Compared, line: Line) {
 

@@ -45,6 +45,7 @@ object VectorAccelerator extends Accelerator {
 
   override def wireClasses: Seq[Class[_]] = Seq(
     classOf[Vectors],
+    classOf[VectorRows],
     classOf[Panels],
     classOf[Asked],
     classOf[Line],
@@ -64,15 +65,13 @@ object VectorAccelerator extends Accelerator {
       val bound = bounded.find(_.isOfSame(of))
       EqualKeys.of(request.shape, request.buildSide).map { equal =>
         val (build, probe) = (singles(of.vectors._1), singles(of.vectors._2))
-        Offer(
-          served = equal.sources ++ bound.map(_.source) ++ ranked.map(_.source),
-          exact =
-            if (!equal.canFail && Seq(build, probe).forall(Safety.cannotFail)) equal.sources
-            else Nil,
-          buildKeys = equal.build :+ build,
-          probeKeys = (equal.probe :+ probe) ++ bound.flatMap(_.bound),
+        equal.ahead(Offer(
+          served = (bound ++ ranked).map(_.source).toSeq,
+          exact = Nil,
+          buildKeys = Seq(build),
+          probeKeys = probe +: bound.flatMap(_.bound).toSeq,
           VectorsSpec(
-            equal.build.size,
+            equal.size,
             Asked(
               of.measure == Measure.Cosine,
               of.measure == Measure.Distance,
@@ -84,8 +83,8 @@ object VectorAccelerator extends Accelerator {
               areRounded = build != of.vectors._1 || probe != of.vectors._2
             )
           ),
-          cost = if (equal.sources.isEmpty) Alone else Keyed
-        )
+          cost = if (equal.isEmpty) Alone else Keyed
+        ))
       }
     }
   }

@@ -3,7 +3,7 @@ package thetajoin.accelerator.vector
 import org.apache.spark.sql.catalyst.InternalRow
 
 import thetajoin.condition.OrderedLong
-import thetajoin.contract.{BatchProber, NarrowingProber, Prober}
+import thetajoin.contract.{BatchProber, ListProber, NarrowingProber, Prober}
 import thetajoin.kit.IntsBuilder
 
 /**
@@ -14,9 +14,10 @@ import thetajoin.kit.IntsBuilder
  * Gives the rows whose scores are high enough, then the unusual ones. If matches are ranked, the rows with high
  * scores may be among the first. If the join does not find as many matches among these as it asks for, it gets more.
  */
-private[vector] final class VectorProber(index: Vectors)
+private[vector] final class VectorProber(index: VectorRows)
     extends Prober
     with BatchProber
+    with ListProber
     with NarrowingProber {
   import VectorProber._
 
@@ -63,7 +64,6 @@ private[vector] final class VectorProber(index: Vectors)
     ) - 2 * probes.slack).toFloat
   )
 
-  override def lists: Boolean = true
   override def positions: Array[Int] = list
 
   override def group(key: Long): Int =

@@ -56,7 +56,7 @@ object WildcardAccelerator extends Accelerator {
   }
 
   private def offer(usable: Seq[OpenColumn], equal: EqualKeys): Either[Reason, Offer] =
-    usable.take(WildcardSpec.MostColumns - equal.build.size) match {
+    usable.take(WildcardSpec.MostColumns - equal.size) match {
       case Nil => Left(NoOpenColumn())
       case open => Right(offerOf(open, equal))
     }
@@ -71,7 +71,7 @@ object WildcardAccelerator extends Accelerator {
       buildKeys = open.map(c => EqualKeys.key(c.build)) ++ equal.build ++ PackedLong.of(isOpen),
       probeKeys = open.map(c => EqualKeys.key(c.probe)) ++ equal.probe,
       WildcardSpec(open.size),
-      cost = Cost(if (equal.sources.isEmpty) 0.03 else 0.015, perProbe = 250, perBuildRow = 400)
+      cost = Cost(if (equal.isEmpty) 0.03 else 0.015, perProbe = 250, perBuildRow = 400)
     )
   }
 }

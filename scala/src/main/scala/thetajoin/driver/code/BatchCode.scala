@@ -5,15 +5,10 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 
+import thetajoin.contract.Batches
 import thetajoin.driver.probe.{Candidates, ProbeBatch}
 import thetajoin.driver.{Existence, JoinTask}
 import thetajoin.rowstore.RowStore
-
-/**
- * @param bounds how many of the last probe keys are numbers that the index may be ordered by
- * @param rows how many rows a batch has; 0 if as many as memory allows
- */
-private[thetajoin] final case class Batches(bounds: Int, rows: Int)
 
 /**
  * Probe rows of a [[ProbeBatch]] as Java text: into it, and out again.
@@ -54,12 +49,8 @@ private[driver] final class BatchCode(
   override val hasNext: String = s"($batch != null && $batch.hasNext())"
   val isFull: String = s"($batch != null && $batch.isFull())"
   override val moveOn: String = s"$batch.next();"
-  override val start: RowStart = new RowStart {
-    private val numbers = s"$batch.group(), $batch.first(), $batch.second()"
-    override val candidates: String = s"${relation.candidates}.probe($numbers);"
-    override def lookUp(index: String, position: String): String =
-      s"if ($batch.group() >= 0) $position = $index.find($numbers);"
-  }
+  override val start: String =
+    s"${relation.candidates}.probe($batch.group(), $batch.first(), $batch.second());"
 
   /** Adds a probe row, unless it gives nothing. */
   def add(probe: Seq[ExprCode]): String = {

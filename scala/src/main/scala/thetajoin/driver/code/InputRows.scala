@@ -14,5 +14,5 @@ private[driver] final class InputRows(
   override val moveOn: String = s"$row = (InternalRow) $input.next();"
   override val columns: Seq[ExprCode] = probeRow.columns(row, canBeTail)
   override val isTail: Option[String] = if (canBeTail) Some(s"$row == null") else None
-  override def start: RowStart = probeRow.startOf(columns)
+  override def start: String = probeRow.start(columns)
 }

@@ -3,6 +3,7 @@ package thetajoin.driver.code
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
+import thetajoin.contract.Batches
 import thetajoin.driver.source.RelationSource
 import thetajoin.driver.unmatched.EndsWithTail
 import thetajoin.driver.{JoinMetrics, JoinTask}
@@ -35,8 +36,7 @@ private[thetajoin] final class JoinCode(
   private val matching = new MatchCode(ctx, task)
   private val counters = new CounterCode(ctx, metricTerm)
   private val firstRows =
-    if (task.limit.isEmpty || relation.lookup.isDefined) None
-    else Some(new FirstRowsCode(ctx, task, relation, matching, counters))
+    if (task.choosesRows) Some(new FirstRowsCode(ctx, task, relation, matching, counters)) else None
   private val singleRow =
     new SingleRowCode(ctx, task, relation, probeRow, matching, counters, firstRows)
   private val pairs = new PairsCode(ctx, task, relation, matching, counters, firstRows)
@@ -45,7 +45,7 @@ private[thetajoin] final class JoinCode(
   def fused(probe: Seq[ExprCode], consumer: RowConsumer): String = {
     timeProbe()
     batches match {
-      case None => ofRow(probe, probeRow.startOf(probe), consumer)
+      case None => ofRow(probe, probeRow.start(probe), consumer)
       case Some(of) =>
         val rows = batch(of, consumer, canBeTail = false)
         val drain = drainMethod(rows, consumer)
@@ -65,12 +65,12 @@ private[thetajoin] final class JoinCode(
       stop: String,
       goesOn: String
   ): String =
-    if (singleRow.isAll || batches.isDefined) fused(probe, consumer)
+    if (task.oneRowAtMost || batches.isDefined) fused(probe, consumer)
     else {
       timeProbe()
       val ofStart = probeRow.early(probe, isPlaced = false, manyRows = false)
       val search = pairs.nextRow(probe)
-      val start = pairs.begin(probe, probeRow.startOf(probe).candidates)
+      val start = pairs.begin(probe, probeRow.start(probe))
       val all = AttributeSet(task.probeOutput)
       val ofMatch = ExpressionCode.evaluate(probe, task.probeOutput, all)
       val kept = new KeptColumns(ctx, task.probeOutput, probe, all)
@@ -133,17 +133,17 @@ private[thetajoin] final class JoinCode(
     probeRow.early(
       probe,
       isPlaced = batches.isDefined,
-      manyRows = role.pairs && !singleRow.isAll
+      manyRows = role.pairs && !task.oneRowAtMost
     )
 
   /** All rows of a probe row. */
-  private def ofRow(probe: Seq[ExprCode], row: RowStart, consumer: RowConsumer): String = {
+  private def ofRow(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String = {
     val columns = early(probe)
-    if (singleRow.isAll) columns + singleRow(probe, row, consumer)
+    if (task.oneRowAtMost) columns + singleRow(probe, start, consumer)
     else {
       val search = pairs.nextRow(probe)
       val ofPairs = pairs(probe, probeIsTail = None, consumer, stop = None, search)
-      s"$columns\n${pairs.begin(probe, row.candidates)}\n${search.prepare}\n$ofPairs"
+      s"$columns\n${pairs.begin(probe, start)}\n${search.prepare}\n$ofPairs"
     }
   }
 
@@ -169,7 +169,7 @@ private[thetajoin] final class JoinCode(
     }
     val probe = rows.columns
     val leave = stop.map(s => s"if ($s) return;").getOrElse("")
-    if (singleRow.isAll)
+    if (task.oneRowAtMost)
       s"""
          |while ($goesOn$hasNext) {
          |  ${rows.moveOn}
@@ -201,7 +201,7 @@ private[thetajoin] final class JoinCode(
     )
 
   private def startUnlessTail(probe: Seq[ExprCode], rows: ProbeRows, input: String): String = {
-    val first = pairs.begin(probe, rows.start.candidates)
+    val first = pairs.begin(probe, rows.start)
     rows.isTail match {
       case None => first
       case Some(isTail) =>

@@ -29,7 +29,7 @@ private[thetajoin] final class MarkCode(
   /** For a probe row that another operator's loop has in `probe`. */
   def fused(probe: Seq[ExprCode], unmatched: String): String = {
     val early = probeRow.early(probe, isPlaced = false, manyRows = false)
-    val start = probeRow.startOf(probe).candidates
+    val start = probeRow.start(probe)
     val columns = relation.newColumns()
     val place = ctx.freshName("place")
     val position = columns.positionOf(place)

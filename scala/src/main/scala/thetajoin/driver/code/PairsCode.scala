@@ -1,7 +1,5 @@
 package thetajoin.driver.code
 
-import scala.collection.mutable
-
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.BooleanType
@@ -22,13 +20,13 @@ private[driver] final class PairsCode(
     counters: CounterCode,
     firstRows: Option[FirstRowsCode]
 ) {
-  import JoinMetrics.{CandidateRows, Matches, OutputRows}
+  import JoinMetrics.{Matches, OutputRows}
 
   private val role = task.role
   private val candidates = relation.candidates
-  private lazy val found = ctx.addMutableState("boolean", "found", forceInline = true)
-  private lazy val from = ctx.addMutableState("int", "runFrom", forceInline = true)
-  private lazy val until = ctx.addMutableState("int", "runUntil", forceInline = true)
+  private val runs =
+    new RunsCode(ctx, task, relation, counters, countsCandidates = firstRows.isEmpty)
+  import runs.{found, from, until}
 
   /**
    * Ahead of a probe row's pairs: `start` sets its candidates. A top-k join chooses the first k matches here, and the
@@ -65,7 +63,7 @@ private[driver] final class PairsCode(
     val afterPadded = if (role.padsProbe) s"if ($end == 0) break;" else ""
     s"""
        |$prepare
-       |while (${nextRun(probeIsTail)}()) {
+       |while (${runs.next(probeIsTail)}()) {
        |  final int $end = $until;
        |  long $emitted = 0L;
        |  $loops
@@ -206,61 +204,5 @@ private[driver] final class PairsCode(
   }
 
   /** A method that moves to the first row of a probe row, and says whether there is one. */
-  def firstRow(search: MatchSearch): String = {
-    val next = nextRun(probeIsTail = None)
-    if (search == NoSearch) next
-    else {
-      val name = ctx.freshName("firstRow")
-      val isPadded = if (role.padsProbe) s"if ($from < 0) return true;" else ""
-      ctx.addNewFunction(
-        name,
-        s"""
-           |private boolean $name() {
-           |  while ($next()) {
-           |    $isPadded
-           |    $from = ${search(from, until)};
-           |    if ($from < $until) return true;
-           |  }
-           |  return false;
-           |}""".stripMargin
-      )
-    }
-  }
-
-  /** A method that moves to the next run, the rest of one that was left, or the run [-1, 0) of the padded row. */
-  private def nextRun(probeIsTail: Option[String]): String =
-    nextRuns.getOrElseUpdate(probeIsTail, newNextRun(probeIsTail))
-
-  private val nextRuns = mutable.Map.empty[Option[String], String]
-
-  private def newNextRun(probeIsTail: Option[String]): String = {
-    val name = ctx.freshName("nextRun")
-    val pad =
-      if (!role.padsProbe) ""
-      else
-        s"""
-           |if (!$found) {
-           |  $found = true;
-           |  $from = -1;
-           |  $until = 0;
-           |  return true;
-           |}""".stripMargin
-    val count =
-      if (firstRows.isDefined) "" else counters.add(s"$until - $from", Seq(CandidateRows))
-    ctx.addNewFunction(
-      name,
-      s"""
-         |private boolean $name() {
-         |  if ($from < $until) return true;
-         |  if ($candidates.next()) {
-         |    $from = $candidates.from();
-         |    $until = $candidates.until();
-         |    ${probeIsTail.map(t => s"if (!($t)) ").mkString}$count
-         |    return true;
-         |  }
-         |  $pad
-         |  return false;
-         |}""".stripMargin
-    )
-  }
+  def firstRow(search: MatchSearch): String = runs.firstRow(search)
 }

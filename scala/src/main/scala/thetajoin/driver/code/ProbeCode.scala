@@ -69,14 +69,8 @@ private[driver] final class ProbeCode(
     ExpressionCode.evaluate(probe, task.probeOutput, needed)
   }
 
-  def startOf(probe: Seq[ExprCode]): RowStart = new RowStart {
-    override def candidates: String = start(probe)
-    override def lookUp(index: String, position: String): String =
-      startLookup(probe, index, position)
-  }
-
   /** Sets `candidates` for a probe row. */
-  private def start(probe: Seq[ExprCode]): String = {
+  def start(probe: Seq[ExprCode]): String = {
     val key = if (task.keysCanFail) {
       s"""
          |try {
@@ -98,7 +92,7 @@ private[driver] final class ProbeCode(
     val (equal, numbers) = task.probeKeys.splitAt(task.probeKeys.size - bounds)
     val values = numbers.map(ExpressionCode(ctx, _, schema, probe))
     val (groupCode, group) = equal match {
-      case Nil => ("", s"$candidates.group()")
+      case Nil => ("", s"$candidates.group(0L)")
       case Seq(key) if key.dataType == LongType =>
         val k = ExpressionCode(ctx, key, schema, probe)
         (k.code.toString, s"${k.isNull} ? $none : $candidates.group((long) ${k.value})")
@@ -130,30 +124,20 @@ private[driver] final class ProbeCode(
   private def none: Int = Candidates.NoGroup
   private def every: Int = Candidates.EveryGroup
 
-  /** Sets `found` if the probe row has a candidate. */
-  def startMembership(probe: Seq[ExprCode], membership: Membership, found: String): String = {
-    val index = membership.index
-    def of(key: Expression)(contained: ExprCode => String) = {
-      val k = ExpressionCode(ctx, key, schema, probe)
-      s"${k.code}\n$found = !${k.isNull} && $index.contains(${contained(k)});"
-    }
-    val test = (membership, task.probeKeys) match {
-      case (Membership.OfLong(_), Seq(key)) => of(key)(k => s"(long) ${k.value}")
-      case (Membership.OfBytes(_), Seq(key)) if isBytes(key.dataType) =>
-        of(key)(bytes(_, key.dataType))
-      case (Membership.OfLongs(_), keys) =>
-        longs(keys, probe)(numbers => s"$found = $index.contains($numbers);", orElse = "")
-      case (_, keys) =>
+  /** Sets `position` to the position of the probe row's only candidate, if it has one. */
+  def lookUp(probe: Seq[ExprCode], lookup: Lookup, position: String): String = {
+    val find = (lookup, task.probeKeys) match {
+      case (Lookup.ByLongs(index), keys) =>
+        longs(keys, probe)(numbers => s"$position = $index.find($numbers);", orElse = "")
+      case (Lookup.ByBytes(index), Seq(key)) if isBytes(key.dataType) =>
+        val k = ExpressionCode(ctx, key, schema, probe)
+        s"${k.code}\nif (!${k.isNull}) $position = $index.find(${bytes(k, key.dataType)});"
+      case (Lookup.ByBytes(index), keys) =>
         val row = ExpressionCode.row(ctx, keys, schema, probe)
         val place =
           Seq("getBaseObject", "getBaseOffset", "getSizeInBytes").map(m => s"${row.value}.$m()")
-        s"${row.code}\n$found = !${anyNull(row, keys)} && $index.contains(${place.mkString(", ")});"
+        s"${row.code}\nif (!${anyNull(row, keys)}) $position = $index.find(${place.mkString(", ")});"
     }
-    ifAsked(probe, test, orElse = "")
-  }
-
-  private def startLookup(probe: Seq[ExprCode], index: String, position: String): String = {
-    val find = longs(task.probeKeys, probe)(keys => s"$position = $index.find($keys);", orElse = "")
     ifAsked(probe, find, orElse = "")
   }
 
@@ -212,14 +196,11 @@ private[driver] final class ProbeCode(
 
   private def startKeys(probe: Seq[ExprCode]): String = task.probeKeys match {
     case keys if task.takesNullKeys => startRow(keys, probe)
-    case Seq(key) if key.dataType == LongType =>
-      val k = ExpressionCode(ctx, key, schema, probe)
-      s"${k.code}\n" + unlessNull(k.isNull.toString, s"$candidates.probe((long) ${k.value});")
     case Seq(key) if isBytes(key.dataType) && relation.takesBytes =>
       val k = ExpressionCode(ctx, key, schema, probe)
       s"${k.code}\n" +
         unlessNull(k.isNull.toString, s"$candidates.probe(${bytes(k, key.dataType)});")
-    case keys if keys.nonEmpty && relation.takesLongs =>
+    case keys if keys.nonEmpty && keys.forall(_.dataType == LongType) && relation.takesLongs =>
       longs(keys, probe)(numbers => s"$candidates.probe($numbers);", s"$candidates.none();")
     case keys => startRow(keys, probe)
   }

@@ -2,16 +2,6 @@ package thetajoin.driver.code
 
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode
 
-/** How a probe row finds build rows, as Java text. */
-private[driver] trait RowStart {
-
-  /** Sets its candidates. */
-  def candidates: String
-
-  /** Sets `position` to the position of its only candidate, if it has one. */
-  def lookUp(index: String, position: String): String
-}
-
 /** Probe rows one after another as Java text, for the loop that joins them. */
 private[driver] trait ProbeRows {
 
@@ -25,6 +15,6 @@ private[driver] trait ProbeRows {
   /** An expression: whether a [[BuildTail]] stands in for the row, if one may. */
   def isTail: Option[String]
 
-  /** Of the current row. */
-  def start: RowStart
+  /** Sets the candidates of the current row. */
+  def start: String
 }

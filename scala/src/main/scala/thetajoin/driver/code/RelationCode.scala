@@ -3,12 +3,11 @@ package thetajoin.driver.code
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
 import thetajoin.contract.{
-  BytesMembership,
+  BytesLookup,
   BytesProber,
   JoinIndex,
-  LongMembership,
+  ListProber,
   LongsLookup,
-  LongsMembership,
   LongsProber
 }
 import thetajoin.driver.JoinTask
@@ -49,23 +48,15 @@ private[driver] final class RelationCode(
     forceInline = true
   )
 
-  /** The index, if it knows by one call whether a key has a candidate, and nothing else is one. */
-  lazy val membership: Option[Membership] = sample.index match {
-    case _ if source.mayHaveAlways || inBatches => None
-    case index: LongMembership =>
-      Some(Membership.OfLong(indexField(index, classOf[LongMembership])))
-    case index: LongsMembership =>
-      Some(Membership.OfLongs(indexField(index, classOf[LongsMembership])))
-    case index: BytesMembership =>
-      Some(Membership.OfBytes(indexField(index, classOf[BytesMembership])))
-    case _ => None
-  }
-
-  /** The index, if it gives by one call the only candidate that a probe row can have. */
-  lazy val lookup: Option[String] =
-    if (source.mayLookUp && task.looksUp(sample, inBatches))
-      Some(indexField(sample.index, classOf[LongsLookup]))
-    else None
+  /** The index, if it gives by one call the only candidate that a probe row has or needs. */
+  lazy val lookup: Option[Lookup] =
+    if (inBatches || source.mayHaveAlways || task.keysCanFail || task.role.needsMatchedBuildRows)
+      None
+    else sample.index match {
+      case index: LongsLookup => Some(Lookup.ByLongs(indexField(index, classOf[LongsLookup])))
+      case index: BytesLookup => Some(Lookup.ByBytes(indexField(index, classOf[BytesLookup])))
+      case _ => None
+    }
 
   private def indexField(index: JoinIndex, contract: Class[_]): String = {
     val indexClass = source.indexClass(index, contract).getName
@@ -86,7 +77,7 @@ private[driver] final class RelationCode(
   /** Whether candidates are places in a list of positions. */
   private lazy val listsCandidates: Boolean = {
     val prober = if (inBatches) sample.index.newBatchProber().get else sample.index.newProber()
-    prober.lists
+    prober.isInstanceOf[ListProber]
   }
 
   /** Columns of candidates by their place. */
@@ -94,7 +85,7 @@ private[driver] final class RelationCode(
 
   /** Columns of the rows that a probe row is joined with: of candidates, or of the rows that were chosen among them. */
   def newColumns(): BuildColumns =
-    columns(isListed = task.limit.isDefined && lookup.isEmpty || listsCandidates)
+    columns(isListed = task.limit.isDefined || listsCandidates)
 
   /** Columns by the position of a row. */
   def positionColumns(): BuildColumns = columns(isListed = false)
@@ -105,13 +96,10 @@ private[driver] final class RelationCode(
   }
 }
 
-/** The field of an index that is asked for a key, by the type of key that it takes. */
-private[driver] sealed trait Membership {
-  def index: String
-}
+/** The field of an index that is asked for a key, by the form of the key that it takes. */
+private[driver] sealed trait Lookup
 
-private[driver] object Membership {
-  final case class OfLong(index: String) extends Membership
-  final case class OfLongs(index: String) extends Membership
-  final case class OfBytes(index: String) extends Membership
+private[driver] object Lookup {
+  final case class ByLongs(index: String) extends Lookup
+  final case class ByBytes(index: String) extends Lookup
 }

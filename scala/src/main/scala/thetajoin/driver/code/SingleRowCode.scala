@@ -7,8 +7,7 @@ import org.apache.spark.unsafe.Platform
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
 /**
- * A probe row that gives one row at most, as Java text: existence joins, and pairs where a probe row has one
- * candidate at most.
+ * A probe row that gives one row at most, as Java text: existence joins, and joins with one match of a row.
  */
 private[driver] final class SingleRowCode(
     ctx: CodegenContext,
@@ -24,61 +23,62 @@ private[driver] final class SingleRowCode(
   private val role = task.role
   private val candidates = relation.candidates
 
-  /** Whether no probe row gives more. */
-  def isAll: Boolean = task.oneRowAtMost || relation.lookup.isDefined
-
-  /** The row of a probe row. */
-  def apply(probe: Seq[ExprCode], row: RowStart, consumer: RowConsumer): String =
-    (role.probeExistence, relation.lookup) match {
-      case (Some(kind), _) => existence(probe, row.candidates, kind, consumer)
-      case (None, Some(index)) => pair(probe, row.lookUp(index, _), consumer)
-      case (None, None) => firstPair(row.candidates, probe, firstRows.get, consumer)
+  /** The row of a probe row; `start` sets its candidates. */
+  def apply(probe: Seq[ExprCode], start: => String, consumer: RowConsumer): String =
+    (role.probeExistence, relation.lookup, firstRows) match {
+      case (Some(kind), _, _) => existence(probe, start, kind, consumer)
+      case (None, Some(lookup), _) => pair(probe, onlyCandidate(probe, lookup, _), consumer)
+      case (None, None, None) => pair(probe, firstMatch(probe, start, _), consumer)
+      case (None, None, Some(chosen)) => pair(probe, chosenMatch(probe, start, chosen, _), consumer)
     }
 
-  /** The probe row with its only candidate, if that matches, or else with nulls if such are part of the result. */
-  private def pair(
-      probe: Seq[ExprCode],
-      lookUp: String => String,
-      consumer: RowConsumer
-  ): String = {
+  /**
+   * The probe row with its match, or else with nulls if such are part of the result.
+   *
+   * @param find declares a variable and sets it to the position of the match; -1 without one
+   */
+  private def pair(probe: Seq[ExprCode], find: String => String, consumer: RowConsumer): String = {
     val p = ctx.freshName("position")
-    val columns = relation.newColumns()
-    val check =
-      if (task.residual.isEmpty) ""
-      else {
-        val text = matching.check(probe, columns.at(p), orElse = s"{ $p = -1; break; }")
-        s"do {\n$text\n} while (false);"
-      }
-    val rows = joined(probe, columns, p, consumer)
-    s"""
-       |int $p = -1;
-       |${lookUp(p)}
-       |${columns.declareLocals}
-       |if ($p >= 0) {
-       |  ${count(Seq(CandidateRows))}
-       |  $check
-       |}
-       |$rows""".stripMargin
+    val columns = relation.positionColumns()
+    val found = find(p)
+    val row = joined(probe, columns, p, consumer)
+    s"$found\n${columns.declareLocals}\n$row"
   }
 
-  /** The probe row with the first of its matches. */
-  private def firstPair(
-      start: String,
-      probe: Seq[ExprCode],
-      first: FirstRowsCode,
-      consumer: RowConsumer
-  ): String = {
-    val p = ctx.freshName("position")
-    val choose = first.choose(probe)
-    val columns = relation.positionColumns()
-    val rows = joined(probe, columns, p, consumer)
+  private def onlyCandidate(probe: Seq[ExprCode], lookup: Lookup, p: String): String =
+    s"""
+       |int $p = -1;
+       |${probeRow.lookUp(probe, lookup, p)}
+       |if ($p >= 0) ${count(Seq(CandidateRows))}""".stripMargin
+
+  /** The candidates come in the order of rank. */
+  private def firstMatch(probe: Seq[ExprCode], start: String, p: String): String = {
+    val columns = relation.candidateColumns()
+    val (search, place, seen) =
+      (matching.search(probe, columns, held = None), ctx.freshName("place"), ctx.freshName("seen"))
     s"""
        |$start
-       |$choose
-       |final int $p = ${first.rows}.size() > 0 ? ${first.rows}.positions()[0] : -1;
-       |${columns.declareLocals}
-       |$rows""".stripMargin
+       |${search.prepare}
+       |int $p = -1;
+       |long $seen = 0L;
+       |while ($p < 0 && $candidates.next()) {
+       |  final int $place = ${search(s"$candidates.from()", s"$candidates.until()")};
+       |  if ($place < $candidates.until()) $p = ${columns.positionOf(place)};
+       |  $seen += $place - $candidates.from() + ($p < 0 ? 0 : 1);
+       |}
+       |${counters.add(seen, Seq(CandidateRows))}""".stripMargin
   }
+
+  private def chosenMatch(
+      probe: Seq[ExprCode],
+      start: String,
+      chosen: FirstRowsCode,
+      p: String
+  ): String =
+    s"""
+       |$start
+       |${chosen.choose(probe)}
+       |final int $p = ${chosen.rows}.size() > 0 ? ${chosen.rows}.positions()[0] : -1;""".stripMargin
 
   /** The probe row with the build row at a place, which is negative if there is none. */
   private def joined(
@@ -104,7 +104,7 @@ private[driver] final class SingleRowCode(
   /** Whether there is a match; then the row, or not, or the row with a flag. */
   private def existence(
       probe: Seq[ExprCode],
-      start: String,
+      start: => String,
       kind: Existence,
       consumer: RowConsumer
   ): String = {
@@ -126,10 +126,12 @@ private[driver] final class SingleRowCode(
 
   private def count(metrics: Seq[String]): String = counters.add("1L", metrics)
 
-  private def search(probe: Seq[ExprCode], start: String, matched: String): String =
+  private def search(probe: Seq[ExprCode], start: => String, matched: String): String =
     if (task.residual.isEmpty)
-      relation.membership match {
-        case Some(index) => probeRow.startMembership(probe, index, matched)
+      relation.lookup match {
+        case Some(lookup) =>
+          val p = ctx.freshName("position")
+          s"int $p = -1;\n${probeRow.lookUp(probe, lookup, p)}\n$matched = $p >= 0;"
         case None => s"$start\n$matched = $candidates.next();"
       }
     else {

@@ -1,11 +1,9 @@
 package thetajoin.driver.probe
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
-import org.apache.spark.sql.types.LongType
 
-import thetajoin.contract.{BytesProber, LongProber, LongsProber, NarrowingProber}
+import thetajoin.contract.{BytesProber, ListProber, LongsProber, NarrowingProber}
 import thetajoin.driver.unmatched.{BuildTail, UnmatchedRows}
 import thetajoin.relation.ThetaRelation
 
@@ -21,11 +19,11 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
 
   private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
   private val prober = if (inBatches) batchProber else relation.index.newProber()
-  private val lists = prober.lists
-  private val longProber = prober match {
-    case p: LongProber => p
+  private val listProber = prober match {
+    case p: ListProber => p
     case _ => null
   }
+  private val lists = listProber != null
   private val bytesProber = prober match {
     case p: BytesProber => p
     case _ => null
@@ -38,7 +36,6 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     case p: NarrowingProber => p
     case _ => null
   }
-  private lazy val longKey = new SpecificInternalRow(Seq(LongType))
   private val indexed = relation.indexed
   private val always = relation.always
 
@@ -79,15 +76,6 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   /** The probe row's key could not be evaluated: every build row that can match is a candidate. */
   def all(): Unit = state = Everything
 
-  def probe(key: Long): Unit = {
-    if (longProber != null) longProber.probe(key)
-    else {
-      longKey.setLong(0, key)
-      prober.probe(longKey)
-    }
-    state = Index
-  }
-
   /** For a string or binary as the only key, if the prober is a [[BytesProber]]. */
   def probe(base: AnyRef, offset: Long, size: Int): Unit = {
     bytesProber.probe(base, offset, size)
@@ -106,14 +94,11 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   /** No candidate of a higher rank is needed any more: see [[NarrowingProber]]. */
   def narrow(rank: Long): Unit = if (narrowingProber != null) narrowingProber.narrow(rank)
 
-  /** For a batch: the group of an equal key that is a number. */
+  /** For a batch: the group of an equality key that is a number, or of no keys. */
   def group(key: Long): Int = found(batchProber.group(key))
 
   /** The group of other equality keys. */
   def group(keys: InternalRow): Int = found(batchProber.group(keys))
-
-  /** The group if there are no equality keys. */
-  def group(): Int = found(batchProber.group())
 
   private def found(group: Int): Int =
     if (group >= 0) group else if (always > 0) AlwaysGroup else NoGroup
@@ -151,7 +136,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   def next(): Boolean = state match {
     case Index =>
       if (prober.next()) {
-        if (lists) list = prober.positions
+        if (lists) list = listProber.positions
         run(prober.from, prober.until)
       } else {
         cancellation.count(1)

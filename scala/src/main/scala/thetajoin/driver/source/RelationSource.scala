@@ -15,9 +15,6 @@ private[thetajoin] sealed trait RelationSource {
   /** A relation like the ones of the tasks: the code is made for it. */
   def sample: ThetaRelation
 
-  /** Whether the index of every task is a [[thetajoin.contract.LongsLookup]] if the sample's is. */
-  def mayLookUp: Boolean
-
   /** Whether build rows may be candidates of every key, of whatever task. */
   def mayHaveAlways: Boolean
 
@@ -54,8 +51,6 @@ private[thetajoin] final class BroadcastSource(broadcast: Broadcast[ThetaRelatio
 
   override def sample: ThetaRelation = broadcast.value
 
-  override def mayLookUp: Boolean = true
-
   override def mayHaveAlways: Boolean = sample.always > 0
 
   override def mayHaveNulls(ofSample: FlatColumn, attribute: Attribute): Boolean =
@@ -80,8 +75,6 @@ private[thetajoin] final class PartitionSource(
     with OwnRelation {
   override def relation(probe: Iterator[InternalRow]): ThetaRelation =
     probe.asInstanceOf[PartitionRows].relation
-
-  override def mayLookUp: Boolean = spec.findsOneAtMost
 
   override def mayHaveAlways: Boolean = spec.keyErrors == KeyErrors.Held
 
@@ -110,8 +103,6 @@ private[thetajoin] object PartitionSource {
 /** Each task puts its own in the place that the sample has among the references of the code. */
 private[driver] final class ReferenceSource(override val sample: ThetaRelation)
     extends OwnRelation {
-  override def mayLookUp: Boolean = false
-
   override def mayHaveAlways: Boolean = true
 
   override def term(ctx: CodegenContext): String = ctx.addReferenceObj("joinRelation", sample)

@@ -1,9 +1,5 @@
 package thetajoin.functions.spatial
 
-import scala.collection.mutable
-
-import org.apache.spark.unsafe.Platform
-
 import org.locationtech.jts.algorithm.CGAlgorithmsDD
 
 /**
@@ -24,6 +20,7 @@ private[spatial] final class Edges private (
     private val wideBoxes: Array[Double]
 ) {
   import Edges._
+  import RayCrossings._
 
   private val count = blocks.length / 2
 
@@ -59,7 +56,7 @@ private[spatial] final class Edges private (
     y >= boxes(4 * box + 1) && y <= boxes(4 * box + 3) && x <= boxes(4 * box + 2)
 
   private def crossings(block: Int, x: Double, y: Double): Int =
-    Edges.crossings(bytes, blocks(2 * block), blocks(2 * block + 1), x, y)
+    RayCrossings.crossings(bytes, blocks(2 * block), blocks(2 * block + 1), x, y)
 
   /** Whether an edge of these has a point in common with one of the others. */
   def meet(others: Edges): Boolean = {
@@ -142,86 +139,10 @@ private[spatial] final class Edges private (
 }
 
 private[spatial] object Edges {
-  final val Inside = 0
-  final val OnEdge = 1
-  final val Outside = 2
+  import RayCrossings.{PositionSize, xAt, yAt}
 
   /** Edges of a block, and blocks of a wide one. */
   private final val Size = 16
-
-  /** Bytes of a position. */
-  private final val PositionSize = 16
-
-  /** Where the ring of a polygon of one ring begins. */
-  private final val FirstOfOnlyRing = 13
-
-  /** From so many edges on, blocks are looked at rather than all edges. */
-  private final val ManyEdges = 64
-
-  private def xAt(bytes: Array[Byte], at: Int): Double =
-    Platform.getDouble(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + at)
-
-  private def yAt(bytes: Array[Byte], at: Int): Double =
-    Platform.getDouble(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + at + 8)
-
-  private def location(crossed: Int): Int =
-    if (crossed < 0) OnEdge else if ((crossed & 1) == 1) Inside else Outside
-
-  /**
-   * Where a point lies against a polygon, by its bytes as they are; -1 if they are none of one closed ring, of few
-   * edges, in the usual form.
-   */
-  def locate(polygon: Array[Byte], x: Double, y: Double): Int = {
-    val last = polygon.length - PositionSize
-    val isPlain = last > FirstOfOnlyRing && last <= FirstOfOnlyRing + ManyEdges * PositionSize &&
-      polygon(0) == WkbReader.Native && int(polygon, 1) == WkbReader.Polygon &&
-      int(polygon, 5) == 1 && (last - FirstOfOnlyRing) % PositionSize == 0 &&
-      int(polygon, 9) == 1 + (last - FirstOfOnlyRing) / PositionSize &&
-      xAt(polygon, FirstOfOnlyRing) == xAt(polygon, last) &&
-      yAt(polygon, FirstOfOnlyRing) == yAt(polygon, last) && areFinite(polygon, last)
-    if (isPlain) location(crossings(polygon, FirstOfOnlyRing, last, x, y)) else -1
-  }
-
-  private def areFinite(bytes: Array[Byte], last: Int): Boolean = {
-    // A number less itself is zero if it is finite, else NaN.
-    var zero = 0.0
-    var at = FirstOfOnlyRing
-    while (at <= last) {
-      val (x, y) = (xAt(bytes, at), yAt(bytes, at))
-      zero += (x - x) + (y - y)
-      at += PositionSize
-    }
-    zero == 0.0
-  }
-
-  private def int(bytes: Array[Byte], at: Int): Int =
-    Platform.getInt(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + at)
-
-  /** How many of the edges from the first position until the last the ray crosses; -1 if the point is on one. */
-  private def crossings(bytes: Array[Byte], first: Int, last: Int, x: Double, y: Double): Int = {
-    var crossed = 0
-    var at = first
-    var x1 = xAt(bytes, at)
-    var y1 = yAt(bytes, at)
-    while (at < last) {
-      at += PositionSize
-      val x2 = xAt(bytes, at)
-      val y2 = yAt(bytes, at)
-      if (x1 >= x || x2 >= x) {
-        if (x == x1 && y == y1 || x == x2 && y == y2) return -1
-        if (y1 == y && y2 == y) {
-          if (x >= math.min(x1, x2) && x <= math.max(x1, x2)) return -1
-        } else if ((y1 > y) != (y2 > y)) {
-          val side = CGAlgorithmsDD.orientationIndex(x1, y1, x2, y2, x, y)
-          if (side == 0) return -1
-          if ((side > 0) == (y2 > y1)) crossed += 1
-        }
-      }
-      x1 = x2
-      y1 = y2
-    }
-    crossed
-  }
 
   private def overlap(a: Array[Double], i: Int, b: Array[Double], j: Int): Boolean =
     a(4 * i) <= b(4 * j + 2) && a(4 * i + 2) >= b(4 * j) &&
@@ -322,52 +243,5 @@ private[spatial] object Edges {
     boxes(4 * box + 1) = math.min(boxes(4 * box + 1), y)
     boxes(4 * box + 2) = math.max(boxes(4 * box + 2), x)
     boxes(4 * box + 3) = math.max(boxes(4 * box + 3), y)
-  }
-
-  /** Where paths lie. */
-  private final class PathsReader(bytes: Array[Byte]) extends WkbReader(bytes) {
-    val starts = new mutable.ArrayBuilder.ofInt
-    val ends = new mutable.ArrayBuilder.ofInt
-    private var areTwoNumbers = true
-    private var areClosed = true
-
-    /** The size of copies of all positions, and of two more for each path. */
-    var size = 0
-
-    def areUsual(areRings: Boolean): Boolean = areTwoNumbers && (areClosed || !areRings)
-
-    override protected def path(from: Int, count: Int): Unit = if (count > 0) {
-      starts += from
-      ends += from + (count - 1) * PositionSize
-      size += (count + 2) * PositionSize
-      areTwoNumbers &&= isUsual && count > 1
-      areClosed &&= isClosed(from, count)
-    }
-  }
-
-  private final class PathsCopier(source: Array[Byte], areRings: Boolean, size: Int)
-      extends WkbReader(source) {
-    val bytes = new Array[Byte](size)
-    val starts = new mutable.ArrayBuilder.ofInt
-    val ends = new mutable.ArrayBuilder.ofInt
-    private var end = 0
-
-    override protected def path(from: Int, count: Int): Unit = if (count > 0) {
-      starts += end
-      var i = 0
-      while (i < count) {
-        add(x(from, i), y(from, i))
-        i += 1
-      }
-      // An edge of one position has no length.
-      if (areRings && !isClosed(from, count) || count == 1) add(x(from, 0), y(from, 0))
-      ends += end - PositionSize
-    }
-
-    private def add(x: Double, y: Double): Unit = {
-      Platform.putDouble(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + end, x)
-      Platform.putDouble(bytes, Platform.BYTE_ARRAY_OFFSET.toLong + end + 8, y)
-      end += PositionSize
-    }
   }
 }

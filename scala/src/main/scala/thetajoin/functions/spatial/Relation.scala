@@ -1,7 +1,5 @@
 package thetajoin.functions.spatial
 
-import org.apache.spark.sql.catalyst.expressions.Expression
-
 import org.locationtech.jts.operation.relateng.{RelatePredicate, TopologyPredicate}
 
 import thetajoin.condition.Operator
@@ -44,7 +42,7 @@ sealed abstract class Relation(
 
   /** See [[RelationTest.quick]]. The box of the value meets the point. */
   private[spatial] final def ofPoint(value: Array[Byte], point: Shape, isLeft: Boolean): Int = {
-    val location = Edges.locate(value, point.minX, point.minY)
+    val location = RayCrossings.locate(value, point.minX, point.minY)
     if (location < 0) -1
     else if ((if (isLeft) this else swapped).ofPointIn(location)) 1
     else 0
@@ -62,7 +60,7 @@ sealed abstract class Relation(
 }
 
 object Relation {
-  import Edges.{Inside, OnEdge, Outside}
+  import RayCrossings.{Inside, OnEdge, Outside}
 
   /** An end of the left box, and how it compares with one of the right box. */
   private[spatial] type EndsCompared = (BoxEnd, Operator, BoxEnd)
@@ -203,15 +201,4 @@ object Relation {
   )
 
   private[spatial] def of(name: String): Relation = all.find(_.name == name).get
-
-  /** The comparisons of the boxes of two values. */
-  private[spatial] def implied(
-      relation: Relation,
-      left: Expression,
-      right: Expression,
-      isTry: Boolean
-  ): Seq[(Expression, Operator, Expression)] =
-    relation.boxes.map { case (leftEnd, operator, rightEnd) =>
-      (StBoxEnd.of(left, leftEnd, isTry), operator, StBoxEnd.of(right, rightEnd, isTry))
-    }
 }

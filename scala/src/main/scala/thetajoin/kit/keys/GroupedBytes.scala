@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract.{BytesMembership, BytesProber, JoinIndex, Prober, SingleRunProber}
+import thetajoin.contract.{BytesLookup, BytesProber, JoinIndex, Prober, SingleRunProber}
 import thetajoin.kit.{IntsBuilder, KeyTypes}
 import thetajoin.rowstore.RowPages
 
@@ -42,7 +42,8 @@ final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
   def groupKeys(): RowPages = RowPages.of(keys.rows(types.size), types)
 
   override def index(starts: Array[Int]): JoinIndex =
-    new GroupedBytes(keys.table(), starts, keyBytes)
+    if (distinct) new DistinctBytes(keys.table(), keyBytes)
+    else new GroupedBytes(keys.table(), starts, keyBytes)
 
   override def groups: Groups = Groups.OfBytes(keys.table(), KeyTypes(types))
 
@@ -68,13 +69,20 @@ final class GroupedBytesBuilder(types: Seq[DataType], distinct: Boolean)
  *
  * @param starts null if each group is one row
  */
-private[thetajoin] final class GroupedBytes(table: KeyTable, starts: Array[Int], keyBytes: KeyBytes)
-    extends JoinIndex
-    with BytesMembership {
+private[thetajoin] sealed class GroupedBytes(
+    table: KeyTable,
+    starts: Array[Int],
+    keyBytes: KeyBytes
+) extends JoinIndex {
   override def bytes: Long = table.bytes + (if (starts == null) 0L else 4L * starts.length)
   override def newProber(): Prober = new GroupedBytesProber(table, starts, keyBytes)
-  override def contains(base: AnyRef, offset: Long, size: Int): Boolean =
-    table.contains(base, offset, size)
+}
+
+/** One row of each key. */
+private[thetajoin] final class DistinctBytes(table: KeyTable, keyBytes: KeyBytes)
+    extends GroupedBytes(table, starts = null, keyBytes)
+    with BytesLookup {
+  override def find(base: AnyRef, offset: Long, size: Int): Int = table.find(base, offset, size)
 }
 
 private final class GroupedBytesProber(table: KeyTable, starts: Array[Int], keyBytes: KeyBytes)

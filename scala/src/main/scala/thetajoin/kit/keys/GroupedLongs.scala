@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.contract.{JoinIndex, KeyBounds, LongProber, Prober, SingleRunProber}
+import thetajoin.contract.{JoinIndex, KeyBounds, LongsProber, Prober, SingleRunProber}
 import thetajoin.kit.{LongOrder, LongsBuilder}
 
 /** Groups rows by a key of 64 bits. Groups stand in ascending order of key. */
@@ -56,11 +56,13 @@ private[thetajoin] final class GroupedLongs(table: LongTable, starts: Array[Int]
 
 private final class GroupedLongsProber(table: LongTable, starts: Array[Int])
     extends SingleRunProber
-    with LongProber {
-  override def probe(row: InternalRow): Unit = probe(row.getLong(0))
+    with LongsProber {
+  override def probe(row: InternalRow): Unit = probe(row.getLong(0)): Unit
+  override def probe(keys: Array[Long]): Boolean = probe(keys(0))
 
-  override def probe(key: Long): Unit = {
+  private def probe(key: Long): Boolean = {
     val number = table.find(key)
     if (number < 0) run(0, 0) else run(starts(number), starts(number + 1))
+    number >= 0
   }
 }

@@ -4,11 +4,9 @@ package thetajoin.kit.keys
  * A growing set of 64-bit numbers. It starts with open addressing: zero marks a free slot, and the number zero has a
  * field of its own. Whenever the set would grow and its numbers lie so close that a bit for each number in between
  * takes no more memory, it becomes a bitmap, until a number comes from far off.
- *
- * @param expected how many are to come: numbers in the order of another set's slots would crowd a smaller one
  */
-final class LongSet(expected: Int = 0) {
-  private var slots = new Array[Long](math.max(1 << 10, LongHash.capacity(expected)))
+final class LongSet {
+  private var slots = new Array[Long](1 << 10)
   private var shift = LongHash.shift(slots.length)
   private var bits: BitWindow = _
   private var wasBits = false
@@ -131,75 +129,4 @@ final class LongSet(expected: Int = 0) {
     }
     new HashedLongs(least, greatest, slots, Array.emptyIntArray, free, shift)
   }
-}
-
-/** Bits for the numbers from `base` on. The numbers may wrap around: a bit stands for one number. */
-private[keys] final class BitWindow(base: Long, words: Array[Long]) {
-  def covers(key: Long): Boolean = {
-    val bit = key - base
-    bit >= 0 && (bit >>> 6) < words.length
-  }
-
-  def has(key: Long): Boolean = {
-    val bit = key - base
-    ((words((bit >>> 6).toInt) >>> bit) & 1L) != 0L
-  }
-
-  /** Whether the bit was not set before. */
-  def set(key: Long): Boolean = {
-    val bit = key - base
-    val (at, mask) = ((bit >>> 6).toInt, 1L << bit)
-    val isNew = (words(at) & mask) == 0L
-    words(at) |= mask
-    isNew
-  }
-
-  def foreach(f: Long => Unit): Unit = {
-    var at = 0
-    while (at < words.length) {
-      var word = words(at)
-      while (word != 0L) {
-        f(base + (at.toLong << 6) + java.lang.Long.numberOfTrailingZeros(word))
-        word &= word - 1
-      }
-      at += 1
-    }
-  }
-
-  /** A window that spans these numbers as well, with room for more in the direction in which they go on. */
-  def widened(from: Long, to: Long): BitWindow = {
-    val room = (to - from) / 2
-    val end = base + (words.length.toLong << 6) - 1
-    val wider =
-      if (from - base < 0) BitWindow.of(from - room, end)
-      else BitWindow.of(base, to + room)
-    foreach(wider.set(_): Unit)
-    wider
-  }
-
-  /** The numbers as a table without numbers of their own; `base` is the least of them. */
-  def table(greatest: Long): DenseLongs =
-    new DenseLongs(base, greatest, words, Array.emptyIntArray)
-
-  /** The same with their numbers in ascending order. */
-  def numbered(greatest: Long): DenseLongs = {
-    val ranks = new Array[Int](words.length)
-    var i = 1
-    while (i < words.length) {
-      ranks(i) = ranks(i - 1) + java.lang.Long.bitCount(words(i - 1))
-      i += 1
-    }
-    new DenseLongs(base, greatest, words, ranks)
-  }
-}
-
-private[keys] object BitWindow {
-  def of(from: Long, to: Long): BitWindow =
-    new BitWindow(from, new Array[Long](((to - from) >>> 6).toInt + 1))
-
-  def suits(least: Long, greatest: Long, keys: Int): Boolean =
-    LongTable.isDense(least, greatest, keys) && greatest - least <= MostBits
-
-  /** 32 MB of them: so few numbers that a hash table can take them over. */
-  private val MostBits = 1L << 28
 }

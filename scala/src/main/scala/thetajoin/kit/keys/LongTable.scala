@@ -4,31 +4,33 @@ import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import thetajoin.contract.{
-  JoinIndex,
-  KeyBounds,
-  LongMembership,
-  LongProber,
-  Prober,
-  SingleRunProber
-}
+import thetajoin.contract.{JoinIndex, KeyBounds, LongsLookup, LongsProber, Prober, SingleRunProber}
 
 /**
  * Distinct keys of 64 bits. It is an index by itself where only the existence of a key is asked; where more is, keys
  * are numbered from 0 in ascending order.
  */
-sealed abstract class LongTable extends JoinIndex with LongMembership with KeyBounds {
+sealed abstract class LongTable extends JoinIndex with LongsLookup with KeyBounds {
+  def contains(key: Long): Boolean
 
   /** The number of a key, if the table has numbers; -1 if the key is not here. */
   def find(key: Long): Int
 
+  /** Position 0 for every key that is here: any will do. */
+  final override def find(keys: Array[Long]): Int = if (contains(keys(0))) 0 else -1
+
   final override def newProber(): Prober = new LongTableProber(this)
 }
 
-/** Position 0 for every key that is here: any will do. */
-private final class LongTableProber(table: LongTable) extends SingleRunProber with LongProber {
-  override def probe(row: InternalRow): Unit = probe(row.getLong(0))
-  override def probe(key: Long): Unit = run(0, if (table.contains(key)) 1 else 0)
+private final class LongTableProber(table: LongTable) extends SingleRunProber with LongsProber {
+  override def probe(row: InternalRow): Unit = probe(row.getLong(0)): Unit
+  override def probe(keys: Array[Long]): Boolean = probe(keys(0))
+
+  private def probe(key: Long): Boolean = {
+    val isFound = table.contains(key)
+    run(0, if (isFound) 1 else 0)
+    isFound
+  }
 }
 
 object LongTable {
@@ -110,41 +112,55 @@ private[thetajoin] final class HashedLongs(
 
   private def writeReplace(): AnyRef = {
     val keys = slots.filter(_ != free)
-    if (numbers.nonEmpty) Arrays.sort(keys)
-    new LongKeys(keys, numbered = numbers.nonEmpty)
+    if (numbers.nonEmpty) {
+      Arrays.sort(keys)
+      new NumberedKeys(keys)
+    } else new LongKeys(keys, slots.length, least, greatest, free)
   }
 }
 
-/** A table on its way: its keys, in ascending order if they are numbered. */
-private final class LongKeys(keys: Array[Long], numbered: Boolean) extends Serializable {
-  private def readResolve(): AnyRef =
-    if (numbered) LongTable.numbered(keys)
-    else {
-      val set = new LongSet(keys.length)
-      keys.foreach(set.add(_): Unit)
-      set.table()
-    }
+/** A table on its way: its keys in ascending order. */
+private final class NumberedKeys(keys: Array[Long]) extends Serializable {
+  private def readResolve(): AnyRef = LongTable.numbered(keys)
+}
+
+/** A table without numbers on its way: its keys in the order of its slots. */
+private final class LongKeys(
+    keys: Array[Long],
+    capacity: Int,
+    least: Long,
+    greatest: Long,
+    free: Long
+) extends Serializable {
+  private def readResolve(): AnyRef = {
+    val (slots, shift) = HashedLongs.slots(keys, free, capacity)
+    new HashedLongs(least, greatest, slots, Array.emptyIntArray, free, shift)
+  }
 }
 
 private[keys] object HashedLongs {
 
   /** Of keys in ascending order without duplicates. */
   def numbered(keys: Array[Long]): HashedLongs = {
-    val capacity = LongHash.capacity(keys.length)
-    val shift = LongHash.shift(capacity)
     val free = LongHash.absent(key => Arrays.binarySearch(keys, key) >= 0)
-    val slots = Array.fill(capacity)(free)
-    val numbers = new Array[Int](capacity)
+    val (slots, shift) = this.slots(keys, free, LongHash.capacity(keys.length))
+    val numbers = new Array[Int](slots.length)
     var i = 0
     while (i < keys.length) {
-      val at = slot(slots, free, shift, keys(i))
-      slots(at) = keys(i)
-      numbers(at) = i
+      numbers(slot(slots, free, shift, keys(i))) = i
       i += 1
     }
     val (least, greatest) =
       if (keys.isEmpty) (Long.MaxValue, Long.MinValue) else (keys.head, keys.last)
     new HashedLongs(least, greatest, slots, numbers, free, shift)
+  }
+
+  /** Slots with these keys, and the shift that takes a hash to a slot. */
+  def slots(keys: Array[Long], free: Long, capacity: Int): (Array[Long], Int) = {
+    val shift = LongHash.shift(capacity)
+    val slots = Array.fill(capacity)(free)
+    keys.foreach(key => slots(slot(slots, free, shift, key)) = key)
+    (slots, shift)
   }
 
   /** Where a key is, or where it would be. */
@@ -156,26 +172,73 @@ private[keys] object HashedLongs {
   }
 }
 
-/** Multiplicative hashing into a table with open addressing whose capacity is a power of two. */
-object LongHash {
-  private final val Multiplier = 0x9e3779b97f4a7c15L
-  private val MaxCapacity = 1 << 30
-
-  /** For so many keys: at least half of the slots are free. */
-  def capacity(keys: Int): Int =
-    if (keys >= MaxCapacity / 2) MaxCapacity
-    else math.max(16, Integer.highestOneBit(math.max(keys, 1) * 4 - 1))
-
-  /** The shift of [[slot]] for a capacity. */
-  def shift(capacity: Int): Int = java.lang.Long.SIZE - Integer.numberOfTrailingZeros(capacity)
-
-  /** Where the search for a key starts. */
-  def slot(key: Long, shift: Int): Int = ((key * Multiplier) >>> shift).toInt
-
-  /** A number that is no key. */
-  private[keys] def absent(isKey: Long => Boolean): Long = {
-    var candidate = Multiplier
-    while (isKey(candidate)) candidate += 1
-    candidate
+/** Bits for the numbers from `base` on. The numbers may wrap around: a bit stands for one number. */
+private[keys] final class BitWindow(base: Long, words: Array[Long]) {
+  def covers(key: Long): Boolean = {
+    val bit = key - base
+    bit >= 0 && (bit >>> 6) < words.length
   }
+
+  def has(key: Long): Boolean = {
+    val bit = key - base
+    ((words((bit >>> 6).toInt) >>> bit) & 1L) != 0L
+  }
+
+  /** Whether the bit was not set before. */
+  def set(key: Long): Boolean = {
+    val bit = key - base
+    val (at, mask) = ((bit >>> 6).toInt, 1L << bit)
+    val isNew = (words(at) & mask) == 0L
+    words(at) |= mask
+    isNew
+  }
+
+  def foreach(f: Long => Unit): Unit = {
+    var at = 0
+    while (at < words.length) {
+      var word = words(at)
+      while (word != 0L) {
+        f(base + (at.toLong << 6) + java.lang.Long.numberOfTrailingZeros(word))
+        word &= word - 1
+      }
+      at += 1
+    }
+  }
+
+  /** A window that spans these numbers as well, with room for more in the direction in which they go on. */
+  def widened(from: Long, to: Long): BitWindow = {
+    val room = (to - from) / 2
+    val end = base + (words.length.toLong << 6) - 1
+    val wider =
+      if (from - base < 0) BitWindow.of(from - room, end)
+      else BitWindow.of(base, to + room)
+    foreach(wider.set(_): Unit)
+    wider
+  }
+
+  /** The numbers as a table without numbers of their own; `base` is the least of them. */
+  def table(greatest: Long): DenseLongs =
+    new DenseLongs(base, greatest, words, Array.emptyIntArray)
+
+  /** The same with their numbers in ascending order. */
+  def numbered(greatest: Long): DenseLongs = {
+    val ranks = new Array[Int](words.length)
+    var i = 1
+    while (i < words.length) {
+      ranks(i) = ranks(i - 1) + java.lang.Long.bitCount(words(i - 1))
+      i += 1
+    }
+    new DenseLongs(base, greatest, words, ranks)
+  }
+}
+
+private[keys] object BitWindow {
+  def of(from: Long, to: Long): BitWindow =
+    new BitWindow(from, new Array[Long](((to - from) >>> 6).toInt + 1))
+
+  def suits(least: Long, greatest: Long, keys: Int): Boolean =
+    LongTable.isDense(least, greatest, keys) && greatest - least <= MostBits
+
+  /** 32 MB of them: so few numbers that a hash table can take them over. */
+  private val MostBits = 1L << 28
 }

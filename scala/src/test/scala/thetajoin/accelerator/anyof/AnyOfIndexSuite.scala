@@ -9,6 +9,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.accelerator.Found
 import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.accelerator.interval.BetweenSpec
 
@@ -48,9 +49,7 @@ class AnyOfIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val prober = built.index.newProber()
       probes.foreach { case (a, b, c, d) =>
         prober.probe(row(probeTypes, a, b, c, d))
-        val found = Iterator.continually(prober.next()).takeWhile(identity).flatMap { _ =>
-          (prober.from until prober.until).map(prober.positions(_))
-        }.toList
+        val found = Found.all(prober)
         val expected = builds.indices.filter { i =>
           val (x, y, z) = builds(i)
           x.isDefined && x == a || y.isDefined && y == b ||

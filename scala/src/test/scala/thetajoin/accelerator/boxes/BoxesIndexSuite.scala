@@ -7,7 +7,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.KeyedIndexes
+import thetajoin.accelerator.{Found, KeyedIndexes}
 import thetajoin.condition.OrderedLong
 import thetajoin.contract.{NarrowingProber, OrderedIndex, Prober}
 
@@ -175,8 +175,8 @@ class BoxesIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Key
           var found = List.empty[Long]
           var seen = List.empty[Int]
           while (prober.next())
-            for (place <- prober.from until prober.until) {
-              val i = built.order(prober.positions(place))
+            for (position <- Found.run(prober)) {
+              val i = built.order(position)
               assert(matching.contains(i) && !seen.contains(i))
               seen ::= i
               found = (rank(i) :: found).sorted.take(most)
@@ -208,8 +208,8 @@ class BoxesIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Key
       prober.probe(row(0, ends(p).flatMap(e => Seq(e, e))))
       var (nearest, looked) = (Double.PositiveInfinity, 0)
       while (prober.next())
-        for (place <- prober.from until prober.until) {
-          nearest = math.min(nearest, square(built.order(prober.positions(place))))
+        for (position <- Found.run(prober)) {
+          nearest = math.min(nearest, square(built.order(position)))
           looked += 1
           prober.narrow(OrderedLong.ofDouble(nearest))
         }

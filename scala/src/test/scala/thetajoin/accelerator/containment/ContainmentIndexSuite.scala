@@ -10,6 +10,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.accelerator.Found
 import thetajoin.contract.OrderedIndex
 
 /** The index gives exactly the rows that a loop over all of them gives, each once. */
@@ -65,12 +66,10 @@ class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val toUnsafe = UnsafeProjection.create(Array(keyType))
     keys.map { key =>
       prober.probe(toUnsafe(InternalRow(key)))
-      val positions = Iterator.continually(prober.next()).takeWhile(identity).flatMap { _ =>
-        val run = prober.from until prober.until
-        assert(run.nonEmpty)
-        if (prober.lists) run.map(prober.positions(_)) else run
-      }.toList
-      positions.map(built.order(_)).sorted
+      val runs = Iterator.continually(prober.next()).takeWhile(identity)
+        .map(_ => Found.run(prober)).toList
+      assert(runs.forall(_.nonEmpty))
+      runs.flatten.map(built.order(_)).sorted
     }
   }
 
@@ -147,7 +146,7 @@ class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(got == values.indices.filter(i => set.contains(Some(values(i)))))
       }
 
-      val once = ofValues.forExistence.asInstanceOf[ContainmentSpec]
+      val once = ofValues.forOne.asInstanceOf[ContainmentSpec]
       val distinct = build(once, valueType(kind), values.map(value(kind, _)))
       assert(distinct.order.length == values.distinct.size)
       sets.zip(candidates(distinct, keyType, arrays)).foreach { case (set, got) =>

@@ -11,7 +11,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.contract.{IndexSpec, LongMembership, OrderedIndex}
+import thetajoin.accelerator.Found
+import thetajoin.contract.{BytesLookup, IndexSpec, LongsLookup, OrderedIndex}
 import thetajoin.kit.keys.{DenseLongs, LongTable}
 
 /** The index gives exactly the rows that a loop over all of them gives. */
@@ -58,22 +59,24 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def candidates(built: OrderedIndex, key: UnsafeRow): Seq[Int] = {
     val prober = built.index.newProber()
     prober.probe(key)
-    Iterator.continually(prober.next()).takeWhile(identity)
-      .flatMap(_ => prober.from until prober.until)
-      .map(built.order(_)).toSeq
+    Found.all(prober).map(built.order(_))
   }
 
   private def check(keys: Seq[UnsafeRow], others: Seq[UnsafeRow], types: DataType*): Unit = {
     val all = build(ExistenceSpec(), keys, types: _*)
-    val distinct = build(ExistenceSpec().forExistence, keys, types: _*)
+    val distinct = build(ExistenceSpec().forOne, keys, types: _*)
     assert(distinct.order.toSeq == keys.distinct.map(keys.indexOf(_)))
     (keys ++ others).foreach { key =>
       val expected = keys.indices.filter(keys(_) == key)
       assert(candidates(all, key).sorted == expected)
       assert(candidates(distinct, key).nonEmpty == expected.nonEmpty)
       distinct.index match {
-        case index: LongMembership => assert(index.contains(key.getLong(0)) == expected.nonEmpty)
-        case _ => assert(types != Seq(LongType))
+        case index: LongsLookup =>
+          assert(index.find(Array(key.getLong(0))) >= 0 == expected.nonEmpty)
+        case index: BytesLookup if types.size > 1 =>
+          val at = index.find(key.getBaseObject, key.getBaseOffset, key.getSizeInBytes)
+          assert(Seq(at).filter(_ >= 0).map(distinct.order(_)) == expected.take(1))
+        case _ => assert(types.size == 1 && types != Seq(LongType))
       }
     }
   }
@@ -133,11 +136,11 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val rows = Gen.listOf(Gen.zip(Gen.choose(0L, 4L), value, value))
     type Test = (Long, Long) => Boolean
     val specs = Seq[(TestedSpec, Seq[Test])](
-      AtLeastSpec(Seq(false)) -> Seq(_ >= _),
-      AtLeastSpec(Seq(true)) -> Seq(_ > _),
+      AtLeastSpec(Seq(false), isSieved = true) -> Seq(_ >= _),
+      AtLeastSpec(Seq(true), isSieved = true) -> Seq(_ > _),
       UnequalSpec -> Seq(_ != _),
-      AtLeastSpec(Seq(false, true)) -> Seq(_ >= _, _ > _),
-      AtLeastSpec(Seq(true, true)) -> Seq(_ > _, _ > _)
+      AtLeastSpec(Seq(false, true), isSieved = false) -> Seq(_ >= _, _ > _),
+      AtLeastSpec(Seq(true, true), isSieved = false) -> Seq(_ > _, _ > _)
     )
     val keyTypes = Seq(Nil, Seq(LongType), Seq(StringType), Seq(LongType, StringType))
     forAll(rows, rows) { (build, probes) =>

@@ -26,7 +26,7 @@ class ClosestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
     forAll(keyTypes, keyed, Gen.listOfN(20, pairs), Gen.zip(strictness, strictness), flags) {
       case (types, data, probes, (lower, upper), isFirst) =>
         val spec = ClosestSpec(types.size, lower, upper, isFloating = false)
-        val asked = if (isFirst) spec.forFirst else spec
+        val asked = if (isFirst) spec.forOne else spec
         val (ofBuild, ofProbe) = (rows(types, 1), rows(types, 1 + lower.size + upper.size))
         val built = build(asked, types :+ LongType, data.map(d => ofBuild(d._1, Seq(d._2))))
         for ((center, from) <- probes ++ data.map(d => (d._2, d._2 - 3)); key <- 0 to 3) {
@@ -54,7 +54,7 @@ class ClosestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
       val spec = ClosestSpec(keys = 0, None, None, isFloating = true)
       val row = rows(Nil, 1)
       def key(d: Double) = row(0, Seq(OrderedLong.ofDouble(d)))
-      for (asked <- Seq(spec, spec.forFirst)) {
+      for (asked <- Seq(spec, spec.forOne)) {
         val built = build(asked, Seq(LongType), data.map(key))
         for (center <- probes) {
           def away(d: Double) = if (d > center) d - center else center - d

@@ -19,7 +19,7 @@ class NearestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
     forAll(keyTypes, keyed, Gen.listOfN(20, pairs), bound, Gen.zip(bound, flags)) {
       case (types, data, probes, isLowerStrict, (isUpperStrict, isFirst)) =>
         val spec = NearestSpec(types.size, isLowerStrict, isUpperStrict)
-        val asked = if (isFirst) spec.forFirst else spec
+        val asked = if (isFirst) spec.forOne else spec
         val bounds = isLowerStrict.size + isUpperStrict.size
         val (ofBuild, ofProbe) = (rows(types, 1), rows(types, bounds))
         val input = data.map { case (key, value) => ofBuild(key, Seq(value)) }
@@ -40,7 +40,7 @@ class NearestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
           }
         assert(inBatches(built, types.size, found.map(_._1)) == found.map(_._2.sorted))
     }
-    assert(lookups.toSet == Set[Class[_]](classOf[First]) && lookupsInBatches == lookups)
+    assert(lookups.toSet == Set[Class[_]](classOf[First]))
   }
 
   test("so do those of values that are compared, ascending or descending") {
@@ -50,7 +50,7 @@ class NearestIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
         val (ofBuild, ofProbe) =
           (rows(types, 1), rows(types, isFromStrict.size + isUntilStrict.size))
         val input = data.map { case (key, value) => ofBuild(key, Seq(value)) }
-        val built = build(if (isFirst) spec.forFirst else spec, types :+ LongType, input)
+        val built = build(if (isFirst) spec.forOne else spec, types :+ LongType, input)
         def isBefore(a: Long, b: Long) = if (isAscending) a < b else a > b
         def isIn(value: Long, from: Long, until: Long) =
           isFromStrict.forall(strict => isBefore(from, value) || value == from && !strict) &&

@@ -12,6 +12,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.accelerator.Found
 import thetajoin.contract.OrderedIndex
 
 /** Of texts and patterns with bytes that are no characters, the index gives those for which Spark's own expression is true. */
@@ -91,9 +92,7 @@ class MalformedTextsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val prober = index.newProber()
     probed.indices.flatMap { i =>
       prober.probe(toProbeKey(InternalRow(probed(i), probed(i))))
-      Iterator.continually(prober.next()).takeWhile(identity)
-        .flatMap(_ => (prober.from until prober.until).map(prober.positions(_)).toList)
-        .map(position => (i, order(position))).toList
+      Found.all(prober).map(position => (i, order(position)))
     }
   }
 }

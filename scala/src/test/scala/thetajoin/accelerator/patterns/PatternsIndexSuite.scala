@@ -14,7 +14,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.contract.{BytesProber, IndexSpec, Prober}
+import thetajoin.accelerator.Found
+import thetajoin.contract.{BytesProber, IndexSpec}
 
 /** The index gives the patterns for which Spark's own expression is true. */
 class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -88,10 +89,6 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     builder.finish()
   }
 
-  private def candidates(prober: Prober): Seq[Int] =
-    Iterator.continually(prober.next()).takeWhile(identity)
-      .flatMap(_ => (prober.from until prober.until).map(prober.positions(_)).toList).toList
-
   private def holds(form: Form, text: UTF8String, pattern: UTF8String): Boolean =
     form._2(Literal(text, StringType), Literal(pattern, StringType)).eval() == true
 
@@ -101,16 +98,16 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     texts.foreach { text =>
       prober.asInstanceOf[BytesProber].probe(text.getBaseObject, text.getBaseOffset, text.numBytes)
       val expected = patterns.indices.filter(i => holds(form, text, patterns(i)))
-      assert(candidates(prober).map(built.order(_)).sorted == expected, s"$text in $patterns")
+      assert(Found.all(prober).map(built.order(_)).sorted == expected, s"$text in $patterns")
       prober.probe(key(text)(StringType))
-      assert(candidates(prober).size == expected.size)
+      assert(Found.all(prober).size == expected.size)
     }
     val ofTexts = indexOf(PatternsSpec(0, form._1, buildsTexts = true, isExact = true), texts)
     val textProber = ofTexts.index.newProber()
     patterns.foreach { pattern =>
       val expected = texts.indices.filter(i => holds(form, texts(i), pattern))
       textProber.probe(key(pattern)(StringType))
-      assert(candidates(textProber).map(ofTexts.order(_)).sorted == expected, s"$texts, $pattern")
+      assert(Found.all(textProber).map(ofTexts.order(_)).sorted == expected, s"$texts, $pattern")
     }
   }
 
@@ -149,7 +146,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         val expected = patterns.indices.filter { i =>
           patterns(i)._1 == k && holds(like, text, UTF8String.fromString(patterns(i)._2))
         }
-        assert(candidates(prober).map(built.order(_)).sorted == expected)
+        assert(Found.all(prober).map(built.order(_)).sorted == expected)
       }
     }
   }
@@ -167,7 +164,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         prober.probe(key(k, pattern)(types: _*))
         val expected =
           texts.indices.filter(i => texts(i)._1 == k && holds(like, texts(i)._2, pattern))
-        assert(candidates(prober).map(built.order(_)).sorted == expected)
+        assert(Found.all(prober).map(built.order(_)).sorted == expected)
       }
     }
   }
@@ -228,7 +225,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val expected = patterns.indices.filter { i =>
         patterns(i)._1 == k && holds(like, text, UTF8String.fromString(patterns(i)._2))
       }
-      assert(candidates(prober).map(built.order(_)).sorted == expected)
+      assert(Found.all(prober).map(built.order(_)).sorted == expected)
     }
   }
 
@@ -268,7 +265,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val built = builder.finish()
       val prober = built.index.newProber()
       prober.probe(key(UTF8String.fromString("y"))(StringType))
-      assert(candidates(prober).map(built.order(_)) == Seq(0))
+      assert(Found.all(prober).map(built.order(_)) == Seq(0))
     }
   }
 

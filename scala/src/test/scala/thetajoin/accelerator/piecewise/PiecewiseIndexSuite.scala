@@ -9,6 +9,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.accelerator.Found
 import thetajoin.contract.{IndexSpec, OrderedIndex}
 import thetajoin.kit.Directory
 
@@ -33,10 +34,7 @@ class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def candidates(built: OrderedIndex, key: Any): Seq[Int] = {
     val prober = built.index.newProber()
     prober.probe(InternalRow(key))
-    Iterator.continually(prober.next()).takeWhile(identity).flatMap(_ =>
-      prober.from until prober.until
-    ).toSeq
-      .map(built.order(_))
+    Found.all(prober).map(built.order(_))
   }
 
   private def holds[A](operator: String, build: A, probe: A)(implicit
@@ -76,7 +74,7 @@ class PiecewiseIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("one row answers whether a key has a candidate") {
     forAll(Gen.listOf(anyLong), Gen.listOfN(20, anyLong), operators) { (keys, others, operator) =>
-      val built = build(PiecewiseSpec(operator).forExistence, LongType, keys)
+      val built = build(PiecewiseSpec(operator).forOne, LongType, keys)
       assert(built.order.length == math.min(1, keys.size))
       (others ++ keys).foreach { probe =>
         assert(candidates(built, probe).nonEmpty == keys.exists(holds(operator, _, probe)))

@@ -11,6 +11,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import thetajoin.accelerator.Found
 import thetajoin.condition.OrderedLong
 import thetajoin.contract.{BatchProber, NarrowingProber, OrderedIndex, Prober}
 import thetajoin.functions.vector.VectorFunctions
@@ -92,7 +93,7 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def allOf(prober: Prober, nearest: Seq[Int] => Option[Double], isDescending: Boolean) = {
     var found = Seq.empty[Int]
     while (prober.next()) {
-      found ++= (prober.from until prober.until).map(prober.positions(_))
+      found ++= Found.run(prober)
       nearest(found).foreach { rank =>
         val number = OrderedLong(Literal(rank)).eval().asInstanceOf[Long]
         prober.asInstanceOf[NarrowingProber].narrow(if (isDescending) ~number else number)
@@ -250,6 +251,12 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       prober.probe(group, 0L, 0L)
       assert(allOf(prober, _ => None, isDescending = false).size == equal.size)
     }
+  }
+
+  test("loops do without a Vector API that can't be linked") {
+    assert(FastestProducts.linked(() => new SimdProducts).isInstanceOf[SimdProducts])
+    val other = FastestProducts.linked(() => throw new NoSuchMethodError("of another JDK"))
+    assert(other.isInstanceOf[LoopProducts])
   }
 
   test("products by loops, by the Vector API and by definition") {

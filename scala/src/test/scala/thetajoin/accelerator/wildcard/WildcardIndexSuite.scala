@@ -9,7 +9,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.contract.Prober
+import thetajoin.accelerator.Found
 
 /** The index gives the rules that a loop finds. */
 class WildcardIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -34,10 +34,6 @@ class WildcardIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def isEqual(a: Option[Long], b: Option[Long]): Boolean = a.isDefined && a == b
 
-  private def candidates(prober: Prober): Seq[Int] =
-    Iterator.continually(prober.next()).takeWhile(identity)
-      .flatMap(_ => prober.from until prober.until).toList
-
   test("candidates are the rules that match, and rules that match nothing are kept") {
     forAll(rules, facts) { (rules, facts) =>
       val builder = WildcardSpec(2).newBuilder(types :+ LongType)
@@ -49,7 +45,7 @@ class WildcardIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val prober = built.index.newProber()
       facts.foreach { case (a, b, c) =>
         prober.probe(row(types, a, b, c))
-        val found = candidates(prober).map(built.order(_))
+        val found = Found.all(prober).map(built.order(_))
         val expected = rules.indices.filter { i =>
           val (x, y, k, mask) = rules(i)
           ((mask & 2L) != 0 || isEqual(x, a)) && ((mask & 1L) != 0 || isEqual(y, b)) &&
@@ -76,7 +72,7 @@ class WildcardIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val prober = built.index.newProber()
     open.indices.foreach { fact =>
       prober.probe(row(types, (0 until columns).map(value(fact, _)): _*))
-      val found = candidates(prober).map(built.order(_))
+      val found = Found.all(prober).map(built.order(_))
       val expected = open.indices.filter { rule =>
         (open(rule) until columns).forall(c => value(rule, c) == value(fact, c))
       }

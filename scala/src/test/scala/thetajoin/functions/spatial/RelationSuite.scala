@@ -61,18 +61,18 @@ class RelationSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Geome
         val grid = for (x <- 0 to 6; y <- 0 to 6) yield new Coordinate(x, y)
         for (p <- corners ++ between ++ grid) {
           val location = expected.locate(p) match {
-            case Location.INTERIOR => Edges.Inside
-            case Location.BOUNDARY => Edges.OnEdge
-            case _ => Edges.Outside
+            case Location.INTERIOR => RayCrossings.Inside
+            case Location.BOUNDARY => RayCrossings.OnEdge
+            case _ => RayCrossings.Outside
           }
           assert(found.locate(p.x, p.y) == location, s"$p in $area")
         }
       }
     }
     val open = bytes(LITTLE_ENDIAN, 1.toByte, 3, 1, 3, 0.0, 0.0, 4.0, 0.0, 0.0, 4.0)
-    assert(Edges(open, areRings = true).locate(1, 1) == Edges.Inside)
-    assert(Edges(open, areRings = true).locate(0, 2) == Edges.OnEdge)
-    assert(Edges(open, areRings = true).locate(3, 3) == Edges.Outside)
+    assert(Edges(open, areRings = true).locate(1, 1) == RayCrossings.Inside)
+    assert(Edges(open, areRings = true).locate(0, 2) == RayCrossings.OnEdge)
+    assert(Edges(open, areRings = true).locate(3, 3) == RayCrossings.Outside)
   }
 
   test("distances are those of JTS, and none is shorter than that of the boxes") {

@@ -1,4 +1,4 @@
-package thetajoin.large
+package thetajoin.accelerator.existence
 
 import scala.util.Random
 
@@ -17,7 +17,7 @@ class StaircaseSuite extends AnyFunSuite {
 
   test("a pair is new if none before it has both numbers at least as high") {
     for (range <- Seq(1, 3, 20, 100000)) {
-      val staircase = new Staircase
+      val staircase = new Staircase()
       val seen = values(range)
       for (((x, y), i) <- seen.zipWithIndex)
         assert(staircase.isNew(x, y) == !seen.take(i).exists(isBeaten((x, y), _)))

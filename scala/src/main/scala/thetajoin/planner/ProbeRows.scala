@@ -1,0 +1,40 @@
+package thetajoin.planner
+
+import org.apache.spark.sql.types.LongType
+
+import thetajoin.Yardsticks
+import thetajoin.contract.Offer
+import thetajoin.driver.Spread
+
+/** How probe rows come to a broadcast index: where they are read or moved to other tasks, as they come or sorted. */
+private[planner] object ProbeRows {
+
+  /** Whether probe rows are sorted in batches. The index may still turn out to be too small for it. */
+  def areSorted(estimate: Estimate, offer: Offer): Boolean = {
+    val leastRows = Yardsticks.SortedIndexBytes() / Yardsticks.IndexBytesPerRow()
+    def mayBeMany(estimated: BigInt) = estimated * Yardsticks.Compression() >= leastRows
+    offer.spec.batches.exists { batches =>
+      def areNumbers = offer.probeKeys.takeRight(batches.bounds).forall(_.dataType == LongType)
+      batches.rows > 0 || areNumbers && mayBeMany(estimate.buildRows) && mayBeMany(
+        estimate.probeRows
+      )
+    }
+  }
+
+  /** Which probe rows are moved to other tasks. */
+  def spread(estimate: Estimate, offer: Offer, hasResidual: Boolean): Spread = {
+    val pairs = estimate.probeRows * estimate.buildRows
+    val cost = offer.cost
+    val buildRows = estimate.buildRows.toDouble
+    val ofRow = JoinCost.ofProbeRow(cost, buildRows, cost.share * buildRows, hasResidual)
+    if (ofRow < Yardsticks.ToMoveRow()) Spread.Never
+    else if (
+      offer.served.nonEmpty && estimate.probeRows <= Yardsticks.FewProbeRows() && pairs >= Yardsticks.ManyPairs()
+    )
+      Spread.Evenly
+    else if (cost.perPair > 0) {
+      val least = Yardsticks.SurelyMore() * Yardsticks.ToMoveRow() / cost.perPair
+      Spread.FromBuildRows(least.toLong)
+    } else Spread.OverIdleCores
+  }
+}
