@@ -78,11 +78,14 @@ private[thetajoin] sealed class GroupedBytes(
   override def newProber(): Prober = new GroupedBytesProber(table, starts, keyBytes)
 }
 
-/** One row of each key. */
+/** One row of each key, where any row of the index will do for a probe row. */
 private[thetajoin] final class DistinctBytes(table: KeyTable, keyBytes: KeyBytes)
     extends GroupedBytes(table, starts = null, keyBytes)
     with BytesLookup {
-  override def find(base: AnyRef, offset: Long, size: Int): Int = table.find(base, offset, size)
+
+  /** Position 0 for every key that is here, which leaves the number of the key unread. */
+  override def find(base: AnyRef, offset: Long, size: Int): Int =
+    if (table.contains(base, offset, size)) 0 else -1
 }
 
 private final class GroupedBytesProber(table: KeyTable, starts: Array[Int], keyBytes: KeyBytes)

@@ -75,7 +75,7 @@ class ExistenceIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(index.find(Array(key.getLong(0))) >= 0 == expected.nonEmpty)
         case index: BytesLookup if types.size > 1 =>
           val at = index.find(key.getBaseObject, key.getBaseOffset, key.getSizeInBytes)
-          assert(Seq(at).filter(_ >= 0).map(distinct.order(_)) == expected.take(1))
+          assert((at >= 0) == expected.nonEmpty)
         case _ => assert(types.size == 1 && types != Seq(LongType))
       }
     }
