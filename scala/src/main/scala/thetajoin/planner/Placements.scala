@@ -166,12 +166,12 @@ private[planner] object Placements {
     val hinted = sides.find(side => hint(join, side).contains(BROADCAST))
     hinted.orElse(sides.find(Sizes.fits(join, _, conf))) match {
       case Some(BuildLeft) => Right(Seq(Seq(Placement.Broadcast(BuildLeft))))
-      case _ if Partitions.arePruned(join.left) => Left(equiKeys(join))
+      case _ if Partitions.arePruned(join.left) => Left(Questions.equiKeys(join))
       case Some(BuildRight) => Right(Seq(Seq(Placement.Broadcast(BuildRight))))
       case None =>
         val ofRows = shuffles(join, Seq(BuildRight), conf)
         val bytes = TaskShare.buildBytes(conf)
-        if (bytes > 0 && mayBroadcast(join, conf) && Partitions.buckets(join).isEmpty)
+        if (bytes > 0 && mayBroadcast(join, conf))
           Right(Seq(Placement.Blocks(BuildRight, bytes)) +: ofRows.getOrElse(Nil))
         else ofRows
     }
@@ -190,7 +190,7 @@ private[planner] object Placements {
     def small = broadcastable(join, sides).filter(isSmall)
     hinted(join).fold(small)(Seq(_)) match {
       case _ if !sides.exists(servesMore) || join.children.exists(Partitions.arePruned) =>
-        Left(equiKeys(join))
+        Left(Questions.equiKeys(join))
       case Nil => shuffles(join, sides, conf)
       case broadcast => Right(Seq(broadcast.map(Placement.Broadcast(_))))
     }
@@ -223,19 +223,7 @@ private[planner] object Placements {
     sides.filterNot(side => hint(join, side).contains(NO_BROADCAST_HASH))
 
   private def fitsByRange(join: Join, side: BuildSide, conf: SQLConf): Boolean =
-    mayBroadcast(
-      join,
-      conf
-    ) && Partitions.buckets(join).isEmpty && Sizes.fitsByRange(join, side, conf)
-
-  def equiKeys(join: Join): Reason = {
-    val keys = join match {
-      case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) =>
-        leftKeys.zip(rightKeys).map { case (l, r) => s"${l.sql} = ${r.sql}" }
-      case _ => Nil
-    }
-    ReasonCode.EquiKeys(keys.mkString(", "))
-  }
+    mayBroadcast(join, conf) && Sizes.fitsByRange(join, side, conf)
 
   private def hint(join: Join, side: BuildSide): Option[JoinStrategyHint] = (side match {
     case BuildLeft => join.hint.leftHint
@@ -248,7 +236,11 @@ private[planner] object Placements {
       case _ => true
     }
 
-  /** Whether keys may be broadcast if they turn out to be few. Where not, Spark's sorted join keeps its place. */
+  /**
+   * Whether keys may be broadcast if they turn out to be few. Where not, Spark's sorted join keeps its place. Spark may
+   * also join bucket by bucket and shuffle nothing.
+   */
   private def mayBroadcast(join: Join, conf: SQLConf): Boolean =
-    Sizes.measuredLimit(conf) >= 0 && !hint(join, BuildRight).contains(NO_BROADCAST_HASH)
+    Sizes.measuredLimit(conf) >= 0 && !hint(join, BuildRight).contains(NO_BROADCAST_HASH) &&
+      Partitions.buckets(join).isEmpty
 }

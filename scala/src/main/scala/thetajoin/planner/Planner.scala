@@ -150,7 +150,7 @@ private final class Planning(
         val named =
           refused.filter(loser => hints.exists(_.accelerator.contains(loser.accelerator)))
         ReasonCode.HintedAccelerator(named.mkString("; "))
-      } else if (shape.equiKeys.nonEmpty || answers.offers.nonEmpty) Placements.equiKeys(join)
+      } else if (shape.equiKeys.nonEmpty || answers.offers.nonEmpty) Questions.equiKeys(join)
       else ReasonCode.NoAccelerator(refused.mkString("; "))
     Decision(Left(reason), refused)
   }

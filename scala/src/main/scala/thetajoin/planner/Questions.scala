@@ -1,6 +1,7 @@
 package thetajoin.planner
 
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.sql.internal.SQLConf
 
@@ -81,5 +82,18 @@ private[planner] final class Questions(
           case _ => offer
         }
       }
+  }
+}
+
+private[planner] object Questions {
+
+  /** The reason if no index serves more of a join than its equality keys. */
+  def equiKeys(join: Join): Reason = {
+    val keys = join match {
+      case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) =>
+        leftKeys.zip(rightKeys).map { case (l, r) => s"${l.sql} = ${r.sql}" }
+      case _ => Nil
+    }
+    ReasonCode.EquiKeys(keys.mkString(", "))
   }
 }
