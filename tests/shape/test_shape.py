@@ -217,6 +217,14 @@ def test_test_files_are_short() -> None:
         assert max(map(len, lines)) <= 160, file
 
 
+def test_the_first_block_of_a_test_file_shows_rows() -> None:
+    heading = re.compile(r"^-- (accelerated|not accelerated|same|error) ?.*$", re.MULTILINE)
+    for file in (ROOT / "tests" / "sql").rglob("*.test"):
+        first, *others = heading.finditer(file.read_text())
+        block = file.read_text()[first.start() : others[0].start() if others else None]
+        assert first[1] == "error" or "\n-- rows " in block, file
+
+
 def test_no_text_comparison_of_spark_versions() -> None:
     for file in SCALA.rglob("*.scala"):
         assert "SPARK_VERSION" not in file.read_text(), file

@@ -1,6 +1,6 @@
 package thetajoin.large
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, BinaryComparison, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{
   BuildLeft,
   BuildRight,
@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQ
 import org.apache.spark.sql.execution.thetabridge.PrunedFiles
 
 import thetajoin.Settings
+import thetajoin.condition.{Comparison, ConditionAnalysis}
 import thetajoin.driver.ThetaJoin
 import thetajoin.logical.{
   ArrivalOrder,
@@ -90,7 +91,30 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
       isMeasured(join) || !conf.adaptiveExecutionEnabled || !mayBeInBlocks ||
       !areLarge(join, Seq(BuildRight))
     ) None
-    else Planner.sieved(join, conf).map(planned => sieved(join, planned, planned.buildKeys))
+    else Planner.sieved(ofValues(join), conf).map { planned =>
+      sieved(join, planned, planned.buildKeys)
+    }
+
+  /**
+   * As if left rows came with the values that are compared, and had passed the conjuncts of their own: these may fail,
+   * and make no difference to the right rows that are needed.
+   */
+  private def ofValues(join: Join): Join = {
+    val shape = ConditionAnalysis.shape(join.left.output, join.right.output, join.condition)
+    val paired =
+      shape.conjuncts.filterNot(_.source.references.subsetOf(join.left.outputSet))
+    val (values, conjuncts) = paired.map {
+      case Comparison(BinaryComparison(one, other), left, operator, right, _)
+          if Seq(one -> other, other -> one).contains(left -> right) =>
+        val value = Alias(left, "value")()
+        (Some(value), operator.of(value.toAttribute, right))
+      case other => (None, other.source)
+    }.unzip
+    join.copy(
+      left = Project(join.left.output ++ values.flatten, join.left),
+      condition = conjuncts.reduceOption(And(_, _))
+    )
+  }
 
   private def sieved(join: Join, planned: ThetaJoin, by: Seq[Expression]): Join = {
     val rows = Sieve(planned.spec, planned.buildKeys, join.right)

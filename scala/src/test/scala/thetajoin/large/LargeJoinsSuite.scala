@@ -39,7 +39,7 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
   private def blockJoins(plan: SparkPlan): Seq[BlockThetaJoinExec] =
     thetaJoins(plan).collect { case join: BlockThetaJoinExec => join }
 
-  test("EXISTS of one comparison reads the right side for one value") {
+  test("EXISTS of one comparison is joined with few of the right rows") {
     onEveryPath { _ =>
       for {
         test <- Seq("EXISTS", "NOT EXISTS", "id < 9 OR EXISTS")
@@ -54,8 +54,10 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
       } {
         val plan =
           assertSomeRows(s"SELECT id FROM points WHERE $test (SELECT 1 FROM spans WHERE $on)")
-        assert(broadcastJoins(plan).map(_.metrics("indexRows").value).forall(_ <= 1), plan)
-        assert(broadcastJoins(plan).nonEmpty, plan)
+        assert(broadcastJoins(plan).map(_.metrics("indexRows").value).forall(_ <= 30), plan)
+        // Without adaptive execution nobody counts the rows that the sieve leaves.
+        val isCounted = spark.conf.get("spark.sql.adaptive.enabled").toBoolean
+        assert((if (isCounted) broadcastJoins(plan) else blockJoins(plan)).nonEmpty, plan)
       }
     }
   }
@@ -196,9 +198,9 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
   test("left as they are: small sides, hints, and joins that are rewritten already") {
     val exists = "SELECT id FROM points WHERE EXISTS (SELECT 1 FROM spans WHERE t >= lo)"
     def logical(sql: String) = spark.sql(sql).queryExecution.optimizedPlan
-    assert(logical(exists).toString.contains("AS extreme"))
+    assert(logical(exists).toString.contains("Sieve"))
     withConf(Settings.BroadcastMaxBytes.key -> "1m")(
-      assert(!logical(exists).toString.contains("AS extreme"))
+      assert(!logical(exists).toString.contains("Sieve"))
     )
     for (
       sql <- Seq(
