@@ -212,7 +212,7 @@ class SqlItem(pytest.Item):
         if self.block.rows is None:
             return None
         got = readable_rows(session, self.query)
-        shown = sorted(row.replace("\t", ", ") for row in got)
+        shown = sorted(row.replace("\t", ", ").strip() for row in got)
         return None if shown == sorted(self.block.rows) else f"rows: {' | '.join(shown)}"
 
 
