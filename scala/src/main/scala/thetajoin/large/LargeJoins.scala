@@ -87,13 +87,10 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
    * values go to the same partition: a task that is run again may keep another row of these.
    */
   private def byFew(join: Join): Option[LogicalPlan] =
-    if (
-      isMeasured(join) || !conf.adaptiveExecutionEnabled || !mayBeInBlocks ||
-      !areLarge(join, Seq(BuildRight))
-    ) None
-    else Planner.sieved(ofValues(join), conf).map { planned =>
-      sieved(join, planned, planned.buildKeys)
-    }
+    if (isMeasured(join) || !conf.adaptiveExecutionEnabled || !areLarge(join, Seq(BuildRight))) None
+    else
+      for (_ <- choice(join); planned <- Planner.sieved(ofValues(join), conf))
+        yield sieved(join, planned, planned.buildKeys)
 
   /**
    * As if left rows came with the values that are compared, and had passed the conjuncts of their own: these may fail,

@@ -181,6 +181,7 @@ class LargeJoinsSuite extends AnyFunSuite with SharedSession {
       "SELECT /*+ NO_THETA_JOIN */ * FROM points FULL JOIN spans ON t > lo",
       "SELECT /*+ NO_THETA_JOIN */ * FROM points JOIN spans ON t > lo",
       "SELECT * FROM points FULL JOIN spans ON t > lo + (SELECT min(no) FROM spans)",
+      "SELECT * FROM points LEFT ANTI JOIN spans ON t > lo AND id > (SELECT min(no) FROM spans)",
       "SELECT input_file_name(), * FROM points LEFT JOIN spans ON t > lo"
     )
     for (sql <- conditions) {
