@@ -66,10 +66,7 @@ final case class JoinTask(
   def hasCode: Boolean = rank.forall(order => OrderedLong.orders(order.dataType))
 
   /** Whether several matches of a probe row are chosen, or one by its rank among all. */
-  def choosesRows: Boolean = limit.isDefined && !findsFirst
-
-  /** Whether the first match among its candidates is all that a probe row is joined with. */
-  def findsFirst: Boolean = limit.contains(1) && rank.isEmpty
+  def choosesRows: Boolean = limit.exists(_ > 1) || rank.isDefined
 
   /** Puts values for the probe and build columns into the order of the join's output. */
   def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {

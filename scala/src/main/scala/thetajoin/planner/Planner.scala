@@ -189,7 +189,7 @@ private final class Planning(
       offer.checked(request.paired).partition(c => shape.equiKeys.exists(_.source == c.source))
     val checked = ofKeys ++ others
     val existenceOnly = role.oneRowAtMost && checked.isEmpty
-    val estimate = estimated(side)
+    val estimate = Estimate.of(join, side)
     val planned = ThetaJoin(
       accelerator.id,
       offer.spec,
@@ -239,6 +239,4 @@ private final class Planning(
       ByKeys(keys.build, keys.probe, ofKeys ++ others)
     }
   }
-
-  private def estimated(side: BuildSide): Estimate = Estimate.of(join, side)
 }

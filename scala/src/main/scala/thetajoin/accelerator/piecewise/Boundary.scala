@@ -40,7 +40,7 @@ private[piecewise] final class ExtremeSoFar(boundary: Boundary, keyType: DataTyp
     extends SeenKeys {
   private val upward = boundary.upward
   private lazy val ordering = ValueOrder.of(keyType, Ascending)
-  private var best = if (upward) Long.MinValue else Long.MaxValue
+  private var best = 0L
   private var isFirst = true
   private var bestRow: UnsafeRow = _
 

@@ -6,9 +6,7 @@ import org.apache.spark.unsafe.Platform
 
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
-/**
- * A probe row that gives one row at most, as Java text: existence joins, and joins with one match of a row.
- */
+/** A probe row that gives one row at most, as Java text: existence joins, and joins with one match of a row. */
 private[driver] final class SingleRowCode(
     ctx: CodegenContext,
     task: JoinTask,
@@ -28,7 +26,7 @@ private[driver] final class SingleRowCode(
     (role.probeExistence, relation.lookup, firstRows) match {
       case (Some(kind), _, _) => existence(probe, start, kind, consumer)
       case (None, Some(lookup), _) => pair(probe, onlyCandidate(probe, lookup, _), consumer)
-      case (None, None, None) => pair(probe, firstMatch(probe, start, _), consumer)
+      case (None, None, None) => pair(probe, firstMatch(probe, start, _, held = None), consumer)
       case (None, None, Some(chosen)) => pair(probe, chosenMatch(probe, start, chosen, _), consumer)
     }
 
@@ -51,11 +49,19 @@ private[driver] final class SingleRowCode(
        |${probeRow.lookUp(probe, lookup, p)}
        |if ($p >= 0) ${count(Seq(CandidateRows))}""".stripMargin
 
-  /** The candidates come in the order of rank. */
-  private def firstMatch(probe: Seq[ExprCode], start: String, p: String): String = {
-    val columns = relation.candidateColumns()
-    val (search, place, seen) =
-      (matching.search(probe, columns, held = None), ctx.freshName("place"), ctx.freshName("seen"))
+  /**
+   * The first match in the order of the candidates.
+   *
+   * @param held the field for the first error of a pair, if it is to wait until the probe row has no match
+   */
+  private def firstMatch(
+      probe: Seq[ExprCode],
+      start: String,
+      p: String,
+      held: Option[String]
+  ): String = {
+    val search = matching.search(probe, relation.candidateColumns(), held)
+    val (place, seen) = (ctx.freshName("place"), ctx.freshName("seen"))
     s"""
        |$start
        |${search.prepare}
@@ -63,7 +69,7 @@ private[driver] final class SingleRowCode(
        |long $seen = 0L;
        |while ($p < 0 && $candidates.next()) {
        |  final int $place = ${search(s"$candidates.from()", s"$candidates.until()")};
-       |  if ($place < $candidates.until()) $p = ${columns.positionOf(place)};
+       |  if ($place < $candidates.until()) $p = $candidates.position($place);
        |  $seen += $place - $candidates.from() + ($p < 0 ? 0 : 1);
        |}
        |${counters.add(seen, Seq(CandidateRows))}""".stripMargin
@@ -136,24 +142,16 @@ private[driver] final class SingleRowCode(
       }
     else {
       val p = ctx.freshName("position")
-      val seen = ctx.freshName("seen")
       val held =
         if (task.holdsErrors) Some(ctx.addMutableState("Exception", "heldError")) else None
-      val search = matching.search(probe, relation.candidateColumns(), held)
+      val forget = held.map(error => s"$error = null;").getOrElse("")
       val throwHeld = held.map { error =>
         s"if (!$matched && $error != null) ${classOf[Platform].getName}.throwException($error);"
       }.getOrElse("")
       s"""
-         |$start
-         |${held.map(error => s"$error = null;").getOrElse("")}
-         |${search.prepare}
-         |long $seen = 0L;
-         |while (!$matched && $candidates.next()) {
-         |  int $p = ${search(s"$candidates.from()", s"$candidates.until()")};
-         |  $matched = $p < $candidates.until();
-         |  $seen += $p - $candidates.from() + ($matched ? 1 : 0);
-         |}
-         |$throwHeld
-         |${counters.add(seen, Seq(CandidateRows))}""".stripMargin
+         |$forget
+         |${firstMatch(probe, start, p, held)}
+         |$matched = $p >= 0;
+         |$throwHeld""".stripMargin
     }
 }
