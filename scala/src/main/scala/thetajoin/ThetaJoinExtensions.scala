@@ -14,6 +14,7 @@ import thetajoin.functions.spatial.SpatialFunctions
 import thetajoin.functions.vector.VectorSqlFunctions
 import thetajoin.hints.ResolveThetaHints
 import thetajoin.large.LargeJoins
+import thetajoin.logical.NormalConditions
 import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
 
@@ -30,6 +31,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlanNormalizationRule(_ => RecogniseRanked)
     extensions.injectOptimizerRule(_ => FirstOfWindow)
     extensions.injectOptimizerRule(_ => PushIntoRanked)
+    extensions.injectPreCBORule(_ => NormalConditions)
     extensions.injectPreCBORule(_ => LargeJoins)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)
     extensions.injectColumnar(_ =>

@@ -15,9 +15,21 @@ object ConditionAnalysis {
       condition: Option[Expression]
   ): JoinShape = {
     val sides = new Sides(AttributeSet(left), AttributeSet(right))
-    val analysed = condition.toSeq.flatMap(conjuncts).map(conjunct(_, sides))
-    JoinShape(left, right, analysed)
+    val sources = condition.toSeq.flatMap(conjuncts)
+    val notNull = sources.flatMap(compared).map(canonical).toSet
+    val isNotNull = (e: Expression) => notNull.contains(canonical(e))
+    JoinShape(left, right, sources.map(conjunct(_, sides, isNotNull)))
   }
+
+  /** The values that are not null if a conjunct is true. */
+  private def compared(conjunct: Expression): Seq[Expression] = conjunct match {
+    case OrderedBy(l, _, r) => Seq(l, r)
+    case EqualTo(l, r) => Seq(l, r)
+    case _ => Nil
+  }
+
+  /** The same for a value and its number. */
+  private def canonical(e: Expression): Expression = OrderedLong.of(e).child.canonicalized
 
   /** The parts that an AND joins, in its order. */
   private[thetajoin] def conjuncts(condition: Expression): Seq[Expression] = {
@@ -32,7 +44,11 @@ object ConditionAnalysis {
     found.result()
   }
 
-  private def conjunct(source: Expression, sides: Sides): Conjunct = source match {
+  private def conjunct(
+      source: Expression,
+      sides: Sides,
+      isNotNull: Expression => Boolean
+  ): Conjunct = source match {
     case e if sides.ofLeft(e) => oneSided(e, isLeft = true)
     case e if sides.ofRight(e) => oneSided(e, isLeft = false)
     case EqualTo(l, r) if sides.split(l, r) => equiKey(source, l, r, nullSafe = false, sides)
@@ -44,19 +60,35 @@ object ConditionAnalysis {
     case OrderedBy(l, operator, r) =>
       direct(source, l, operator, r, sides)
         .orElse(LinearIsolation.isolate(source, l, operator, r, sides))
-        .orElse(distance(source, l, operator, r, sides))
-        .orElse(ImpliedBounds.of(source, l, operator, r, sides))
-        .getOrElse(Opaque(source))
-    case pair: ImpliesComparisons => implied(pair, sides).getOrElse(Opaque(source))
-    case _ => Opaque(source)
+        .getOrElse(implied(source, sides, isNotNull))
+    case _ => implied(source, sides, isNotNull)
   }
 
-  private def implied(source: ImpliesComparisons, sides: Sides): Option[Implied] = {
-    val comparisons = source.implied.flatMap { case (l, operator, r) =>
-      direct(source, l, operator, r, sides).map(_.copy(exact = false))
+  private def implied(
+      source: Expression,
+      sides: Sides,
+      isNotNull: Expression => Boolean
+  ): Conjunct = {
+    val implications = new Implications(sides, isNotNull)(isolated(source, _, _, _, sides))
+    implications.of(source) match {
+      case Nil => Opaque(source)
+      case comparisons => Implied(source, comparisons)
     }
-    if (comparisons.isEmpty) None else Some(Implied(source, comparisons))
   }
+
+  private def isolated(
+      source: Expression,
+      l: Expression,
+      operator: Operator,
+      r: Expression,
+      sides: Sides
+  ): Seq[Comparison] =
+    direct(source, l, operator, r, sides)
+      .orElse(LinearIsolation.isolate(source, l, operator, r, sides))
+      .map(c => Seq(c.copy(exact = false)))
+      .orElse(distance(source, l, operator, r, sides).map(_.comparisons))
+      .orElse(ImpliedBounds.of(source, l, operator, r, sides).map(_.comparisons))
+      .getOrElse(Nil)
 
   private def equiKey(
       source: Expression,

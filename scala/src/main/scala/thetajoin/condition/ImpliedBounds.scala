@@ -59,9 +59,41 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     val found = plain.filter(_.nonEmpty).getOrElse {
       val byLength = reach.toSeq.flatMap(within(lower, _))
       val bySquare = root(upper).toSeq.flatMap(withinSquare(lower, _))
-      byLength ++ bySquare
+      val byRatio = ratio(lower, upper, isBelow = true) ++ ratio(upper, lower, isBelow = false)
+      byLength ++ bySquare ++ byRatio
     }
     if (found.isEmpty) None else Some(Implied(source, found))
+  }
+
+  /**
+   * Of `x / y <= most`, or `x / y >= most`. The sign of `y` tells which end of `x` is bounded. Where `y` has the other
+   * sign, the bound is infinite, so that there is none.
+   */
+  private def ratio(
+      quotient: Expression,
+      most: Expression,
+      isBelow: Boolean
+  ): Seq[Comparison] = (quotient, most) match {
+    case (Divide(x, y, _), Constant(c)) if isMeasured(quotient) && sides.split(x, y) =>
+      // A quotient that is not a number is the greatest one, whatever the sign of the divisor.
+      val dividend = asDouble(x)
+      def bound(y: Expression, sign: Int) = {
+        val passing = Literal(if (sign > 0) Double.NegativeInfinity else Double.PositiveInfinity)
+        isolated(Seq(Term(If(IsNaN(dividend), passing, dividend), sign), Term(y, -sign * c)))
+      }
+      val towards = if (isBelow) 1 else -1
+      Seq(true, false).flatMap(isPositive =>
+        bound(onlyIf(y, isPositive), if (isPositive) towards else -towards)
+      )
+    case _ => Nil
+  }
+
+  /** A number, if it has this sign, or else infinity. */
+  private def onlyIf(value: Expression, isPositive: Boolean): Expression = {
+    val number = asDouble(value)
+    val zero = Literal(0.0)
+    val hasSign = if (isPositive) GreaterThan(number, zero) else LessThan(number, zero)
+    If(hasSign, number, Literal(Double.PositiveInfinity))
   }
 
   /** Of `length <= reach`. */
@@ -83,7 +115,28 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       within(x, reach) ++ within(y, reach)
     case Weighted(weight, x) if weight > 0 => within(x, scaled(reach, 1 / weight))
     case Widened(child) => within(child, reach)
+    case Divide(x, y, _) if isMeasured(length) && isOfOneSide(y) =>
+      constant(reach).toSeq.flatMap(c =>
+        within(x, Seq(Term(onlyIf(y, isPositive = true), c, isReach = true)))
+      )
+    case Multiply(x, y, _) if isMeasured(length) && isOfOneSide(y) =>
+      // Where y is not above zero, the product tells nothing: its inverse would be negative, or infinite.
+      val inverse = Pow(onlyIf(y, isPositive = true), Literal(-1.0))
+      constant(reach).toSeq.flatMap(c =>
+        within(x, Seq(Term(unlessZero(inverse), c, isReach = true)))
+      )
     case _ => Nil
+  }
+
+  private def isOfOneSide(e: Expression): Boolean = sides.ofLeft(e) || sides.ofRight(e)
+
+  private def unlessZero(inverse: Expression): Expression =
+    If(EqualTo(inverse, Literal(0.0)), Literal(Double.PositiveInfinity), inverse)
+
+  /** The number that terms without columns are together. */
+  private def constant(terms: Seq[Term]): Option[Double] = {
+    val numbers = terms.map(t => Constant.unapply(t.value).map(_ * t.weight))
+    if (numbers.exists(_.isEmpty)) None else Some(numbers.flatten.sum)
   }
 
   /** Of `square <= reach * reach`. */
@@ -194,12 +247,13 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       else None
   }
 
-  /** A product with a constant. */
+  /** A product with a constant, or a quotient by one. */
   private object Weighted {
-    def unapply(product: Multiply): Option[(Double, Expression)] = {
+    def unapply(product: BinaryArithmetic): Option[(Double, Expression)] = {
       val parts = product match {
         case Multiply(Constant(weight), x, _) => Some((weight, x))
         case Multiply(x, Constant(weight), _) => Some((weight, x))
+        case Divide(x, Constant(divisor), _) => Some((1 / divisor, x))
         case _ => None
       }
       parts.filter { case (weight, _) => isPrecise(weight) && isMeasured(product) }

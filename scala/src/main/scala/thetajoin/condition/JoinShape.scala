@@ -3,15 +3,20 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Coalesce,
+  CreateStruct,
   Expression,
   GreaterThan,
   GreaterThanOrEqual,
+  Greatest,
+  If,
   IsNull,
+  Least,
   LessThan,
   LessThanOrEqual,
   Literal
 }
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 
 /**
  * The condition of a join, split into conjuncts. `conjuncts` keeps the order of the plan, since a conjunct may guard
@@ -22,16 +27,23 @@ final case class JoinShape(
     right: Seq[Attribute],
     conjuncts: Seq[Conjunct]
 ) {
-  def comparisons: Seq[Comparison] = conjuncts.collect {
+
+  /** All comparisons of values of the two sides. Inexact ones that bound the same value from the same end are one. */
+  lazy val comparisons: Seq[Comparison] = conjuncts.collect {
     case c: Comparison => Seq(c)
     case i: Implied => i.comparisons
-  }.flatten
+  }.flatten.foldLeft(Seq.empty[Comparison]) { (found, next) =>
+    found.iterator.map(_.and(next)).indexWhere(_.nonEmpty) match {
+      case -1 => found :+ next
+      case i => found.updated(i, found(i).and(next).get)
+    }
+  }
 
   /**
-   * Comparisons whose keys fail only for values for which Spark's own evaluation fails. Sums over both sides are not
-   * among them: they fail for large values.
+   * The comparisons, with keys that fail only for values for which Spark's own evaluation fails. A sum over both sides,
+   * which fails for large values, is open for them.
    */
-  def plainComparisons: Seq[Comparison] = comparisons.filterNot(_.isBounded)
+  def plainComparisons: Seq[Comparison] = comparisons.map(_.plain)
 
   def equiKeys: Seq[EquiKey] = conjuncts.collect { case k: EquiKey => k }
   def nullAwareKeys: Seq[NullAwareKey] = conjuncts.collect { case k: NullAwareKey => k }
@@ -62,8 +74,76 @@ final case class Comparison(
     case BuildRight => (right, operator.flipped, left)
   }
 
-  /** Whether a key is a sum that fails beyond a limit. */
-  def isBounded: Boolean = Seq(left, right).exists(_.isInstanceOf[BoundedSum])
+  /** This and another one as one that both imply, if they bound the same value from the same end. */
+  private[condition] def and(other: Comparison): Option[Comparison] = {
+    def tightest(keys: Seq[Expression], isLower: Boolean) =
+      if (isLower) Greatest(keys.map(OrderedLong.of)) else Least(keys.map(OrderedLong.of))
+    val mayMeet = !exact && !other.exact && operator.isBelow == other.operator.isBelow &&
+      isNumeric && other.isNumeric
+    if (mayMeet && left.semanticEquals(other.left))
+      Some(copy(
+        left = OrderedLong.of(left),
+        operator = operator.orEqual,
+        right = tightest(Seq(right, other.right), isLower = !operator.isBelow)
+      ))
+    else if (mayMeet && right.semanticEquals(other.right))
+      Some(copy(
+        left = tightest(Seq(left, other.left), isLower = operator.isBelow),
+        operator = operator.orEqual,
+        right = OrderedLong.of(right)
+      ))
+    else None
+  }
+
+  /**
+   * The same comparison where `when`, a condition of one side, is not true; otherwise it is passed. Keys become numbers
+   * of 64 bits, or else structs: a flag that is above or below that of all other keys, and the key. A long may itself be
+   * the greatest one, so that no infinity is beyond it: values that are equal pass.
+   */
+  private[condition] def opened(when: Expression, isLeft: Boolean): Comparison = {
+    val infinite = infinity(isLeft)
+    def key(value: Expression, isOpened: Boolean): Expression =
+      if (isNumeric) {
+        val number = OrderedLong.of(value)
+        if (isOpened) If(when, Literal(infinite), number) else number
+      } else {
+        val same = Literal(0)
+        val flag = if (isOpened) If(when, Literal(java.lang.Long.signum(infinite)), same) else same
+        CreateStruct(Seq(flag, value))
+      }
+    copy(
+      left = key(left, isLeft),
+      operator = operator.orEqual,
+      right = key(right, !isLeft),
+      exact = false
+    )
+  }
+
+  /** Whether both keys are numbers of 64 bits in the order of the values. */
+  def isNumeric: Boolean =
+    DataTypeUtils.sameType(left.dataType, right.dataType) && OrderedLong.orders(left.dataType)
+
+  /** The same with keys that pass the comparison where they are sums that would fail. */
+  private[condition] def plain: Comparison = {
+    def isFailing(e: Expression) = e match {
+      case sum: BoundedSum => sum.fails
+      case _ => false
+    }
+    def opened(key: Expression, isLeft: Boolean) = key.transform {
+      case sum: BoundedSum if sum.fails => sum.copy(beyond = Some(infinity(isLeft)))
+    }
+    if (!left.exists(isFailing) && !right.exists(isFailing)) this
+    else
+      copy(
+        left = opened(left, isLeft = true),
+        operator = operator.orEqual,
+        right = opened(right, isLeft = false)
+      )
+  }
+
+  /** The number that passes with each number of the other side, as the left or the right key. */
+  private[condition] def infinity(isLeft: Boolean): Long =
+    if (operator.isBelow == isLeft) Long.MinValue else Long.MaxValue
 }
 
 /**
@@ -129,6 +209,9 @@ sealed abstract class Operator(val symbol: String, val of: (Expression, Expressi
 
   /** Whether it asks for the left value to be the lower one. */
   def isBelow: Boolean = this == Operator.Less || this == Operator.LessOrEqual
+
+  /** The operator that holds for equal values too. */
+  def orEqual: Operator = if (isBelow) Operator.LessOrEqual else Operator.GreaterOrEqual
 }
 
 object Operator {

@@ -9,10 +9,6 @@ import org.apache.spark.sql.types._
 /** Raised by [[BoundedSum]]; without a stack trace, since it only marks a row. */
 object OutOfBoundsKey extends ArithmeticException("sum term beyond its limit") {
   override def fillInStackTrace(): Throwable = this
-
-  /** For generated code, which can't name a Scala object's value as an expression of its own type. */
-  def check(value: Long, limit: Long): Long =
-    if (value > limit || value < -limit) throw this else value
 }
 
 /** The code of an expression that is null if one of its terms is. */
@@ -42,11 +38,18 @@ private[condition] object TermsCode {
 }
 
 /**
- * The sum of whole numbers, some of them negated, as 64 bits: null if a term is, and an [[OutOfBoundsKey]]
- * error if a term's magnitude is above `limit`. Never shown to a user: only used as an index key.
+ * The sum of whole numbers, some of them negated, as 64 bits: null if a term is. A sum that does not fit 64 bits is the
+ * greatest or the least number of 64 bits. Never shown to a user: only used as an index key.
+ *
+ * @param limit the magnitude beyond which a term counts as out of bounds, [[BoundedSum.NoLimit]] if none does
+ * @param beyond the result if a term is out of bounds; without it an [[OutOfBoundsKey]] error is raised
  */
-final case class BoundedSum(children: Seq[Expression], negative: Seq[Boolean], limit: Long)
-    extends Expression {
+final case class BoundedSum(
+    children: Seq[Expression],
+    negative: Seq[Boolean],
+    limit: Long,
+    beyond: Option[Long] = None
+) extends Expression {
   override def dataType: DataType = LongType
   override def nullable: Boolean = children.exists(_.nullable)
   override def toString: String =
@@ -55,32 +58,66 @@ final case class BoundedSum(children: Seq[Expression], negative: Seq[Boolean], l
     }.mkString(" ").stripPrefix("+ ")
   override def foldable: Boolean = false
 
+  /** Whether it raises an error beyond its limit. */
+  def fails: Boolean = limit != BoundedSum.NoLimit && beyond.isEmpty
+
   override def eval(input: InternalRow): Any = {
-    var total = 0L
+    var (high, low) = (0L, 0L)
+    var isBeyond = false
     var i = 0
     while (i < children.size) {
       val value = children(i).eval(input)
       if (value == null) return null
-      val term = OutOfBoundsKey.check(value.asInstanceOf[Number].longValue, limit)
-      total += (if (negative(i)) -term else term)
+      val term = value.asInstanceOf[Number].longValue
+      isBeyond |= BoundedSum.isBeyond(term, limit)
+      val sign = if (negative(i)) -1 else 1
+      high += sign * (term >> 32)
+      low += sign * (term & 0xffffffffL)
       i += 1
     }
-    total
+    if (!isBeyond) BoundedSum.total(high, low) else beyond.getOrElse(throw OutOfBoundsKey)
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val check = s"${OutOfBoundsKey.getClass.getName}.MODULE$$.check"
-    val steps = TermsCode(ctx, ev, children) { (i, term) =>
+    val companion = s"${BoundedSum.getClass.getName}.MODULE$$"
+    val (high, low) = (ctx.freshName("high"), ctx.freshName("low"))
+    val (isBeyond, term) = (ctx.freshName("isBeyond"), ctx.freshName("term"))
+    val steps = TermsCode(ctx, ev, children) { (i, value) =>
       val sign = if (negative(i)) "-" else "+"
-      s"${ev.value} $sign= $check((long) $term, ${limit}L);"
+      s"""
+         |final long $term = (long) $value;
+         |$isBeyond |= $companion.isBeyond($term, ${limit}L);
+         |$high $sign= $term >> 32;
+         |$low $sign= $term & 0xffffffffL;""".stripMargin
     }
+    val out = beyond.fold(s"$companion.fail()")(b => s"${b}L")
     ev.copy(code = code"""
-      long ${ev.value} = 0L;
-      $steps""")
+      long $high = 0L;
+      long $low = 0L;
+      boolean $isBeyond = false;
+      $steps
+      long ${ev.value} = ${ev.isNull} ? 0L : $isBeyond ? $out : $companion.total($high, $low);""")
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): BoundedSum =
     copy(children = newChildren)
+}
+
+object BoundedSum {
+  val NoLimit: Long = Long.MaxValue
+
+  def isBeyond(term: Long, limit: Long): Boolean = term > limit || term < -limit - 1
+
+  /** A sum, of which `high` has the multiples of 2 to the power of 32. */
+  def total(high: Long, low: Long): Long = {
+    val h = high + (low >> 32)
+    if (h > Int.MaxValue) Long.MaxValue
+    else if (h < Int.MinValue) Long.MinValue
+    else (h << 32) | (low & 0xffffffffL)
+  }
+
+  /** For generated code. */
+  def fail(): Long = throw OutOfBoundsKey
 }
 
 /**
@@ -132,6 +169,7 @@ object OrderedLong {
   /** The number of a value, or of a narrower one that was cast to it and has the same number. */
   def of(value: Expression): OrderedLong = value match {
     case cast: Cast if isSameNumber(cast.child.dataType, cast.dataType) => of(cast.child)
+    case ordered: OrderedLong => ordered
     case other => OrderedLong(other)
   }
 

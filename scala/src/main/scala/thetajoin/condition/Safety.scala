@@ -33,6 +33,7 @@ object Safety {
     case Multiply(l, _, _) => isFractional(l.dataType)
     case Abs(child, _) => isFractional(child.dataType)
     case _: Sqrt | _: OutwardSum | _: NeverFails => true
+    case sum: BoundedSum => !sum.fails
     case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek => true
     case _: UnixDate | _: UnixMicros => true
     case i: StaticInvoke => i.functionName == "stGeomAsBinary"

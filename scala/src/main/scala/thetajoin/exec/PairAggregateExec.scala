@@ -20,7 +20,7 @@ import org.apache.spark.sql.execution.aggregate.HashAggregateExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import thetajoin.driver.aggregate.AggregateBuffers
-import thetajoin.driver.code.{PassedColumns, RowConsumer}
+import thetajoin.driver.code.{KeptColumns, RowConsumer}
 import thetajoin.rowstore.RowStore
 
 /**
@@ -96,20 +96,19 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
    * all that is done with a probe row into one.
    */
   private def updateSingle(ctx: CodegenContext, input: Seq[ExprCode]): String = {
-    def update(row: Seq[ExprCode]) = s"${buffers.load}\n${buffers.update(row)}\n${buffers.store}"
-    val passed = new PassedColumns(ctx, child.output, input, buffers.read)
-    if (!passed.fit) s"{\n${update(input)}\n}"
-    else {
-      val name = ctx.freshName("updateBuffers")
-      val method = ctx.addNewFunction(
-        name,
-        s"""
-           |private void $name(${passed.parameters}) throws java.io.IOException {
-           |  ${update(passed.columns)}
-           |}""".stripMargin
-      )
-      s"$method(${passed.arguments});"
-    }
+    val kept = new KeptColumns(ctx, child.output, input, buffers.read)
+    val name = ctx.freshName("updateBuffers")
+    val method = ctx.addNewFunction(
+      name,
+      s"""
+         |private void $name() throws java.io.IOException {
+         |  ${kept.declareLocals}
+         |  ${buffers.load}
+         |  ${buffers.update(kept.locals)}
+         |  ${buffers.store}
+         |}""".stripMargin
+    )
+    s"${kept.set}\n$method();"
   }
 
   override protected def doCanonicalize(): SparkPlan = {

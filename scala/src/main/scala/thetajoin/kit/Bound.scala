@@ -45,18 +45,26 @@ final case class Bound(
 object Bound {
 
   /** The bound that a comparison is if this side is built. None if the compared values don't fit 64 bits. */
-  def of(c: Comparison, buildSide: BuildSide): Option[Bound] = {
-    val (build, operator, probe) = c.oriented(buildSide)
-    if (!areNumbers(build, probe)) None
-    else {
-      val (isLower, strict) = operator match {
-        case Operator.Greater => (true, true)
-        case Operator.GreaterOrEqual => (true, false)
-        case Operator.Less => (false, true)
-        case Operator.LessOrEqual => (false, false)
-      }
-      Some(Bound(c.source, OrderedLong.of(build), OrderedLong.of(probe), isLower, strict, c.exact))
+  def of(c: Comparison, buildSide: BuildSide): Option[Bound] =
+    if (areNumbers(c.left, c.right)) Some(of(c, buildSide, OrderedLong.of)) else None
+
+  /** The same of values of any ordered type: see [[ValueRank]]. */
+  def ofAnyType(c: Comparison, buildSide: BuildSide): Option[Bound] =
+    of(c, buildSide).orElse {
+      if (ValueOrder.isShared(c.left.dataType, c.right.dataType))
+        Some(of(c, buildSide, ValueRank(_)))
+      else None
     }
+
+  private def of(c: Comparison, buildSide: BuildSide, number: Expression => Expression): Bound = {
+    val (build, operator, probe) = c.oriented(buildSide)
+    val (isLower, strict) = operator match {
+      case Operator.Greater => (true, true)
+      case Operator.GreaterOrEqual => (true, false)
+      case Operator.Less => (false, true)
+      case Operator.LessOrEqual => (false, false)
+    }
+    Bound(c.source, number(build), number(probe), isLower, strict, c.exact)
   }
 
   /** Whether values of both are compared as their [[OrderedLong]]s are. */

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, StructField, StructType}
  * The types of keys, for an index that has to know them when it is probed. It goes over the wire as text: Spark has
  * many classes for types, and a Kryo that requires registration knows a few of them.
  */
-final class KeyTypes private (json: String) extends Serializable {
+final case class KeyTypes private (json: String) {
   @transient lazy val all: Seq[DataType] =
     DataType.fromJson(json).asInstanceOf[StructType].fields.toSeq.map(_.dataType)
 }

@@ -2,8 +2,11 @@ package thetajoin.kit
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{
+  Ascending,
+  AttributeReference,
   BoundReference,
   InterpretedOrdering,
+  RowOrdering,
   SortDirection,
   SortOrder
 }
@@ -27,4 +30,20 @@ object ValueOrder {
   /** Of rows that hold such a value and nothing else. */
   def of(t: DataType, direction: SortDirection): Ordering[InternalRow] =
     new InterpretedOrdering(Seq(SortOrder(BoundReference(0, t, nullable = false), direction)))
+
+  /** Of rows by the value at a place. */
+  def at(place: Int, t: DataType): Ordering[InternalRow] = {
+    val attributes = (0 to place).map(_ => AttributeReference("key", t)())
+    RowOrdering.create(Seq(SortOrder(attributes(place), Ascending)), attributes)
+  }
+
+  /** Whether values of both types are compared by one order, whatever the names of their fields. */
+  def isShared(l: DataType, r: DataType): Boolean = (l, r) match {
+    case (StructType(ls), StructType(rs)) =>
+      ls.length == rs.length && ls.zip(rs).forall { case (a, b) =>
+        isShared(a.dataType, b.dataType)
+      }
+    case (ArrayType(a, _), ArrayType(b, _)) => isShared(a, b)
+    case _ => l == r && RowOrdering.isOrderable(l) && !l.isInstanceOf[UserDefinedType[_]]
+  }
 }

@@ -13,28 +13,17 @@ import thetajoin.planner.Planner
  * A side of a join.
  *
  * @param range of a row, by [[RangeOf]]
- * @param values further columns for rows within a range, for which they can be computed; null for rows with none
  * @param hasSeveral whether a row may have values in several ranges
  */
 private[thetajoin] final case class Side(
     rows: LogicalPlan,
     range: Alias,
-    values: Seq[Alias],
     hasSeveral: Boolean
 ) {
   def key: Attribute = range.toAttribute
 
   /** The rows within one range or with none, each with its [[key]]. */
-  def within: LogicalPlan = {
-    val kept = if (hasSeveral) Filter(Not(isCrossing), ranged) else ranged
-    if (values.isEmpty) kept else Project(kept.output ++ values.map(ofRanged), kept)
-  }
-
-  /** One value of a row is null, and another may fail. */
-  private def ofRanged(value: Alias): Alias = {
-    val guarded = If(IsNull(key), Literal(null, value.dataType), value.child)
-    Alias(guarded, value.name)(value.exprId)
-  }
+  def within: LogicalPlan = if (hasSeveral) Filter(Not(isCrossing), ranged) else ranged
 
   /** The others. */
   def crossing: LogicalPlan = Project(rows.output, Filter(isCrossing, ranged))
@@ -47,15 +36,8 @@ private[thetajoin] final case class Side(
  * A join as joins of rows within a range, which are shuffled, and of rows that cross ranges, which are broadcast. A
  * left row within a range meets the right rows of its range and the right rows that cross ranges; a left row that
  * crosses ranges meets all right rows. Whether a left row has a match is known once it has met both kinds.
- *
- * @param compared what columns of rows within a range must fulfil in addition to the condition
  */
-private[thetajoin] final case class ByRange(
-    join: Join,
-    left: Side,
-    right: Side,
-    compared: Seq[Expression]
-) {
+private[thetajoin] final case class ByRange(join: Join, left: Side, right: Side) {
 
   def joined: LogicalPlan = join.joinType match {
     case RightOuter => Project(join.output, flipped(LeftOuter).joined)
@@ -115,8 +97,8 @@ private[thetajoin] final case class ByRange(
 
   private def byRange(left: LogicalPlan, right: LogicalPlan, joinType: JoinType): Join = {
     val sameRange = EqualTo(this.left.key, this.right.key)
-    val conditions = (compared ++ join.condition).foldLeft[Expression](sameRange)(And(_, _))
-    Join(left, right, joinType, Some(conditions), join.hint)
+    val condition = join.condition.foldLeft[Expression](sameRange)(And(_, _))
+    Join(left, right, joinType, Some(condition), join.hint)
   }
 
   private def broadcast(
@@ -135,7 +117,7 @@ private[thetajoin] final case class ByRange(
   }
 
   private def flipped(joinType: JoinType): ByRange =
-    ByRange(FullInTwo.flipped(join, joinType), right, left, compared)
+    ByRange(FullInTwo.flipped(join, joinType), right, left)
 
   /** The columns of the join alone. */
   private def ordered(rows: LogicalPlan): LogicalPlan = {

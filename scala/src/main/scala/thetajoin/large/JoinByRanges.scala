@@ -43,12 +43,6 @@ private[thetajoin] object JoinByRanges {
 
     def hasPoints: Boolean = left.size == 1 || right.size == 1
 
-    /**
-     * Comparisons that an index can't use as they are together with the key: some rows' values fail. Within a range
-     * none does.
-     */
-    def computed: Seq[Comparison] = Seq(lower, upper).filter(_.isBounded)
-
     private def values(one: Expression, other: Expression): Seq[Expression] =
       (if (one.semanticEquals(other)) Seq(one) else Seq(one, other)).map(OrderedLong.of)
   }
@@ -92,20 +86,16 @@ private[thetajoin] object JoinByRanges {
       )
     ))
     val (leftCrosses, rightCrosses) = withoutBounds(join, meeting)
-    def side(rows: LogicalPlan, values: Seq[Expression], crosses: Boolean, computed: Seq[Alias]) =
+    def side(rows: LogicalPlan, values: Seq[Expression], crosses: Boolean) =
       Side(
         rows,
         Alias(RangeOf(values, subquery, crosses), "range")(),
-        computed,
         hasSeveral = values.size > 1 || !values.forall(Safety.cannotFail)
       )
-    def alias(value: Expression) = Alias(OrderedLong.of(value), "value")()
-    val computed = meeting.computed.map(c => (alias(c.left), c.operator, alias(c.right)))
     ByRange(
       join,
-      side(join.left, meeting.left, leftCrosses, computed.map(_._1)),
-      side(join.right, meeting.right, rightCrosses, computed.map(_._3)),
-      computed.map { case (l, operator, r) => operator.of(l.toAttribute, r.toAttribute) }
+      side(join.left, meeting.left, leftCrosses),
+      side(join.right, meeting.right, rightCrosses)
     )
   }
 

@@ -95,6 +95,7 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "interval" -> s"SELECT * FROM a JOIN b ON a.s = b.s AND a.k = b.k AND $bounds",
     "interval" -> s"SELECT * FROM a JOIN b ON a.t = b.t AND $bounds",
     "interval" -> s"SELECT * FROM a JOIN b ON $overlap",
+    "interval" -> "SELECT * FROM a JOIN b ON a.s BETWEEN b.s AND b.t",
     "interval" -> "SELECT * FROM a JOIN b ON a.k = b.k AND a.x > b.lo",
     "interval" -> "SELECT * FROM b JOIN a ON a.x BETWEEN b.lo AND b.hi",
     "interval" -> "SELECT * FROM a JOIN b ON b.lo BETWEEN a.x AND a.x + 9",

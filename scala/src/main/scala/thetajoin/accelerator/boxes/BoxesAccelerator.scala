@@ -60,11 +60,8 @@ object BoxesAccelerator extends Accelerator {
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =
     EqualKeys.of(request.shape, request.buildSide).flatMap { equal =>
-      // A row whose key fails meets all rows, which may be each row: only where there is nothing else to index.
-      val plain = request.shape.plainComparisons
-      val isAlone = equal.isEmpty && plain.size < 2
-      val comparisons = if (isAlone) request.shape.comparisons else plain
-      val bounds = comparisons.flatMap(Bound.of(_, request.buildSide)).take(MostBounds)
+      val bounds =
+        request.shape.plainComparisons.flatMap(Bound.of(_, request.buildSide)).take(MostBounds)
       val extents = Extent.of(bounds.toIndexedSeq)
       val ranked = this.ranked(request)
       if (ranked.isEmpty && bounds.size < FewestBounds)

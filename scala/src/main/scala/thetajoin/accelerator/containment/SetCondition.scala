@@ -128,11 +128,22 @@ private[containment] object SetCondition {
       part: Expression
   ): Option[SetCondition] = {
     val (l, r) = (intersect.left, intersect.right)
-    val whole =
-      if (part.semanticEquals(l)) Some(r) else if (part.semanticEquals(r)) Some(l) else None
-    whole.map { w =>
-      Covers(e, OfArray(w), OfArray(part), leftCovers = true, nullsAreEqual = true, exact = false)
+    val elements = part match {
+      case ArrayDistinct(array) => array
+      case array => array
     }
+    val whole =
+      if (elements.semanticEquals(l)) Some(r) else if (elements.semanticEquals(r)) Some(l) else None
+    whole.map(w =>
+      Covers(
+        e,
+        OfArray(w),
+        OfArray(elements),
+        leftCovers = true,
+        nullsAreEqual = true,
+        exact = false
+      )
+    )
   }
 
   /** The condition on one element of an array, or on each: to be equal to a value, or in another array. */

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import thetajoin.accelerator.existence.TestedComparisons
 import thetajoin.condition.JoinShape
 import thetajoin.contract.{Accelerator, Cost, IndexSpec, JoinRequest, Need, Offer}
-import thetajoin.kit.{Bound, EqualKeys, Segments}
+import thetajoin.kit.{Bound, EqualKeys, Segments, ValueRank}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -40,7 +40,7 @@ object IntervalAccelerator extends Accelerator {
     classOf[BothAtLeast],
     classOf[Segments],
     classOf[MaxTree]
-  )
+  ) ++ ValueRank.wireClasses
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =
     ofPairs(request.shape, request.buildSide).map { offer =>
@@ -55,7 +55,7 @@ object IntervalAccelerator extends Accelerator {
       // A row whose key fails meets all rows, not only the rows with its equality keys.
       val comparisons =
         if (equal.isEmpty) shape.comparisons else shape.plainComparisons
-      indexed(comparisons.flatMap(Bound.of(_, buildSide)), equal.size) match {
+      indexed(comparisons.flatMap(Bound.ofAnyType(_, buildSide)), equal.size) match {
         case Some(index) => Right(offer(equal, index))
         case None if shape.equiKeys.isEmpty => Left(ReasonCode.NoSecondComparison())
         case None => Left(ReasonCode.NoComparison())
@@ -64,7 +64,7 @@ object IntervalAccelerator extends Accelerator {
 
   private def offer(equal: EqualKeys, index: Indexed): Offer = {
     val served = index.bounds.map(_.source).distinct
-    equal.ahead(Offer(
+    val offer = equal.ahead(Offer(
       served,
       exact = if (index.bounds.forall(_.exact)) served else Nil,
       index.build,
@@ -72,6 +72,9 @@ object IntervalAccelerator extends Accelerator {
       index.spec,
       cost = Cost(if (equal.isEmpty) 0.25 else 0.05, perProbe = 150, perBuildRow = 250)
     ))
+    // Each probe value is compared with the build value of the same bound, of which there may be one for both.
+    val compared = offer.probeKeys.indices.map(math.min(_, offer.buildKeys.size - 1))
+    ValueRank.resolved(offer, compared)
   }
 
   /** The comparisons of an index, next to the keys that must be equal. */

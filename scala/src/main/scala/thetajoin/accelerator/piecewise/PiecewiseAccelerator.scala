@@ -2,7 +2,6 @@ package thetajoin.accelerator.piecewise
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.condition.{Comparison, OrderedLong}
@@ -68,7 +67,7 @@ object PiecewiseAccelerator extends Accelerator {
   /** Why a comparison can't be indexed, if so. */
   private def refusal(c: Comparison): Option[Reason] = {
     val (l, r) = (c.left.dataType, c.right.dataType)
-    if (!DataTypeUtils.sameType(l, r))
+    if (!ValueOrder.isShared(l, r))
       Some(ReasonCode.KeyType(s"${l.sql} and ${r.sql} in ${c.source.sql}"))
     else
       ValueOrder.unordered(l).map {

@@ -183,7 +183,8 @@ private[driver] final class BatchCode(
       (s"$values[$place] = ${variable.value};" +:
         nulls.map(flags => s"$flags[$place] = ${variable.isNull};").toSeq).mkString("\n")
 
-    def read: ExprCode = probeRow.variable(
+    def read: ExprCode = ExpressionCode.variable(
+      ctx,
       attribute,
       s"$values[$batch.place()]",
       isTail ++ nulls.map(flags => s"$flags[$batch.place()]")

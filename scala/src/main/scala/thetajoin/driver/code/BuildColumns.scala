@@ -1,7 +1,6 @@
 package thetajoin.driver.code
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
 import thetajoin.driver.source.RelationSource
@@ -78,7 +77,7 @@ private[driver] final class BuildColumns(
         Some(s"($nulls != null && (($nulls[$position >> 6] >>> $position) & 1L) != 0L)")
       }
     ).flatten
-    variable(attribute, nullTests, s"$values[$position]")
+    ExpressionCode.variable(ctx, attribute, s"$values[$position]", nullTests)
   }
 
   private def readPaged(
@@ -88,30 +87,13 @@ private[driver] final class BuildColumns(
       padded: Option[String]
   ): ExprCode = {
     val row = s"$cursor.at($position)"
-    val nullTests = Seq(
-      padded,
-      Some(s"$row.isNullAt(${column.field})")
-    ).flatten
-    variable(
+    val value = CodeGenerator.getValue(row, attribute.dataType, column.field.toString)
+    ExpressionCode.variable(
+      ctx,
       attribute,
-      nullTests,
-      CodeGenerator.getValue(row, attribute.dataType, column.field.toString)
+      value,
+      padded ++ Seq(s"$row.isNullAt(${column.field})")
     )
-  }
-
-  private def variable(attribute: Attribute, nullTests: Seq[String], read: String): ExprCode = {
-    val javaType = CodeGenerator.javaType(attribute.dataType)
-    val value = ctx.freshName("buildValue")
-    val variable = JavaCode.variable(value, attribute.dataType)
-    if (nullTests.isEmpty) ExprCode(code"$javaType $value = $read;", FalseLiteral, variable)
-    else {
-      val isNull = ctx.freshName("buildIsNull")
-      val default = CodeGenerator.defaultValue(attribute.dataType)
-      val code = code"""
-        boolean $isNull = ${nullTests.mkString(" || ")};
-        $javaType $value = $isNull ? $default : ($read);"""
-      ExprCode(code, JavaCode.isNullVariable(isNull), variable)
-    }
   }
 
   private def array(javaType: String, ordinal: Int, member: String): String = {

@@ -1,5 +1,6 @@
 package thetajoin.driver.code
 
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
@@ -58,6 +59,27 @@ private[thetajoin] object ExpressionCode {
     val text = pending.map(_.code.toString).mkString("\n")
     pending.foreach(_.code = EmptyBlock)
     text
+  }
+
+  /** A column that is null if one of the tests holds, and else the value that `read` gives. */
+  def variable(
+      ctx: CodegenContext,
+      attribute: Attribute,
+      read: String,
+      nullTests: Iterable[String]
+  ): ExprCode = {
+    val javaType = CodeGenerator.javaType(attribute.dataType)
+    val value = ctx.freshName("column")
+    val variable = JavaCode.variable(value, attribute.dataType)
+    if (nullTests.isEmpty) ExprCode(code"$javaType $value = $read;", FalseLiteral, variable)
+    else {
+      val isNull = ctx.freshName("isNull")
+      val default = CodeGenerator.defaultValue(attribute.dataType)
+      val code = code"""
+        boolean $isNull = ${nullTests.mkString(" || ")};
+        $javaType $value = $isNull ? $default : ($read);"""
+      ExprCode(code, JavaCode.isNullVariable(isNull), variable)
+    }
   }
 
   def isFalse(condition: ExprCode): String =

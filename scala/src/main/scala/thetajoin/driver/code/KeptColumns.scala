@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 
 /**
- * Columns of a probe row on their way from the place where the row is read to a method with a loop over pairs. They
- * go by fields, and the method makes local copies of them.
+ * Columns of a probe row on their way from the place where the row is read to a method, with a loop over pairs
+ * for instance. They go by fields, and the method makes local copies of them.
  *
  * @param variables for the columns of `output`; the needed ones are evaluated
  */
-private[driver] final class KeptColumns(
+private[thetajoin] final class KeptColumns(
     ctx: CodegenContext,
     output: Seq[Attribute],
     variables: Seq[ExprCode],

@@ -1,6 +1,5 @@
 package thetajoin.driver.code
 
-import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
@@ -33,27 +32,12 @@ private[driver] final class ProbeCode(
 
   /** A column of the row object `row`; null where the condition `isTail` holds. */
   def column(row: String, attribute: Attribute, ordinal: Int, isTail: Option[String]): ExprCode =
-    variable(
+    ExpressionCode.variable(
+      ctx,
       attribute,
       CodeGenerator.getValue(row, attribute.dataType, ordinal.toString),
       isTail ++ (if (attribute.nullable) Some(s"$row.isNullAt($ordinal)") else None)
     )
-
-  /** A column that is null if one of the tests holds, and else the value that `read` gives. */
-  def variable(attribute: Attribute, read: String, nullTests: Iterable[String]): ExprCode = {
-    val javaType = CodeGenerator.javaType(attribute.dataType)
-    val value = ctx.freshName("probeValue")
-    val variable = JavaCode.variable(value, attribute.dataType)
-    if (nullTests.isEmpty) ExprCode(code"$javaType $value = $read;", FalseLiteral, variable)
-    else {
-      val isNull = ctx.freshName("probeIsNull")
-      val default = CodeGenerator.defaultValue(attribute.dataType)
-      val code = code"""
-        boolean $isNull = ${nullTests.mkString(" || ")};
-        $javaType $value = $isNull ? $default : ($read);"""
-      ExprCode(code, JavaCode.isNullVariable(isNull), variable)
-    }
-  }
 
   /**
    * Evaluates, ahead of a row's candidates, the values that are needed once a row: columns that conditions read, and

@@ -1,0 +1,175 @@
+package thetajoin.condition
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
+
+import thetajoin.condition.rules.{Bounding, End, Rules}
+
+/**
+ * Comparisons between the sides that a condition implies, although it is none itself. None of them is exact.
+ *
+ * {{{
+ *   greatest(a.s, b.s) <= least(a.e, b.e)                   a.s <= b.e AND b.s <= a.e
+ *   b.hi IS NULL OR a.t < b.hi                              a.t <= (infinity if b.hi is null, else b.hi)
+ *   a.d > b.d OR a.d = b.d AND a.id > b.id                  a.d >= b.d
+ *   a.s BETWEEN b.s AND b.e OR b.s BETWEEN a.s AND a.e      a.s <= greatest(b.s, b.e) AND b.s <= greatest(a.s, a.e)
+ * }}}
+ *
+ * A key is open for a row of which the condition tells nothing. It is then an infinity, so that the row passes the
+ * comparison with all rows whose key is not null.
+ *
+ * @param isNotNull whether an expression is not null where the whole condition of the join is true
+ * @param isolate the comparisons with a side each that a comparison of two values implies
+ */
+private[condition] final class Implications(
+    sides: Sides,
+    isNotNull: Expression => Boolean
+)(isolate: (Expression, Operator, Expression) => Seq[Comparison]) {
+
+  def of(condition: Expression): Seq[Comparison] = condition match {
+    case And(l, r) => of(l) ++ of(r)
+    case OrderedBy(l, operator, r) =>
+      Rules.implied(l, operator, r).fold(ordered(l, operator, r))(of)
+    case pair: ImpliesComparisons =>
+      pair.implied.flatMap { case (l, operator, r) => isolate(l, operator, r) }
+    case other => Alternatives.of(other).fold(Seq.empty[Comparison])(ofAny)
+  }
+
+  /** The bounds of the lower value from below with the bounds of the upper one from above. */
+  private def ordered(l: Expression, operator: Operator, r: Expression): Seq[Comparison] = {
+    val end = if (operator.isBelow) End.Below else End.Above
+    for {
+      left <- Rules.bounds(l, end)
+      right <- Rules.bounds(r, end.opposite)
+      unless = left.unless ++ right.unless ++ Seq(left, right).flatMap(notANumber)
+      comparison <- isolate(left.value, operator, right.value)
+      opened <- unless.distinct.foldLeft(Option(comparison))((c, when) => c.flatMap(open(_, when)))
+    } yield opened
+  }
+
+  /** One infinity less another may stand in for a number. */
+  private def notANumber(bound: Bounding): Option[Expression] = bound.value match {
+    case sum @ (_: Add | _: Subtract) if isFractional(sum) && isOfOneSide(sum) => Some(IsNaN(sum))
+    case _ => None
+  }
+
+  private def isFractional(e: Expression): Boolean =
+    e.dataType == DoubleType || e.dataType == FloatType
+
+  private def isOfOneSide(e: Expression): Boolean = sides.ofLeft(e) || sides.ofRight(e)
+
+  /** Alternatives of one side open the comparisons that all others imply. */
+  private def ofAny(alternatives: Seq[Expression]): Seq[Comparison] = {
+    val (ofOneSide, paired) = alternatives.partition(isOfOneSide)
+    val implied = paired match {
+      case Nil => Nil
+      case Seq(one) => of(one)
+      case several => shared(several)
+    }
+    implied.flatMap { comparison =>
+      ofOneSide.foldLeft(Option(comparison))((c, when) =>
+        c.flatMap(open(_, when)).map(openOther(_, when))
+      )
+    }
+  }
+
+  /**
+   * What each of several conditions implies: comparisons of the same keys, or else, if each bounds from both ends, of
+   * the least and the greatest of their keys.
+   */
+  private def shared(conditions: Seq[Expression]): Seq[Comparison] = {
+    val ends = Seq(true, false)
+    val same = ends.flatMap { isBelow =>
+      val each = conditions.map(c => (of(c) ++ ofEqual(c)).filter(_.operator.isBelow == isBelow))
+      each.head.flatMap(sameInAll(_, each.tail))
+    }
+    if (same.nonEmpty) same
+    else {
+      val widest = ends.map { isBelow =>
+        val firsts = conditions.map(of(_).find(_.operator.isBelow == isBelow))
+        if (firsts.forall(_.exists(_.isNumeric))) Some(widened(firsts.flatten)) else None
+      }
+      if (widest.forall(_.nonEmpty)) widest.flatten else Nil
+    }
+  }
+
+  private def ofEqual(condition: Expression): Seq[Comparison] =
+    ConditionAnalysis.conjuncts(condition).collect {
+      case EqualTo(l, r) if RowOrdering.isOrderable(l.dataType) =>
+        Seq(Operator.LessOrEqual, Operator.GreaterOrEqual).flatMap(isolate(l, _, r))
+    }.flatten
+
+  private def sameInAll(c: Comparison, others: Seq[Seq[Comparison]]): Option[Comparison] = {
+    val found = others.map(_.find(o =>
+      o.left.semanticEquals(c.left) && o.right.semanticEquals(c.right)
+    ))
+    if (found.exists(_.isEmpty)) None
+    else if (found.flatten.forall(_.operator == c.operator)) Some(c)
+    else Some(c.copy(operator = c.operator.orEqual))
+  }
+
+  private def widened(comparisons: Seq[Comparison]): Comparison = {
+    def all(keys: Seq[Expression], isLower: Boolean): Expression =
+      keys.map(OrderedLong.of).distinctBy(_.canonicalized) match {
+        case Seq(one) => one
+        case several => if (isLower) Least(several) else Greatest(several)
+      }
+    val isBelow = comparisons.head.operator.isBelow
+    comparisons.head.copy(
+      left = all(comparisons.map(_.left), isBelow),
+      operator = comparisons.head.operator.orEqual,
+      right = all(comparisons.map(_.right), !isBelow),
+      exact = false
+    )
+  }
+
+  /** The same comparison where `when` is not true; otherwise it is passed. */
+  private def open(c: Comparison, when: Expression): Option[Comparison] =
+    if (!isOrdered(c) || !Safety.cannotFail(when)) None
+    else if (sides.ofLeft(when)) Some(c.opened(when, isLeft = true))
+    else if (sides.ofRight(when)) Some(c.opened(when, isLeft = false))
+    else None
+
+  /** Where `when` is true the key of the other side may be null too. */
+  private def openOther(c: Comparison, when: Expression): Comparison = {
+    val isLeft = !sides.ofLeft(when)
+    val key = if (isLeft) c.left else c.right
+    if (!key.nullable || isNotNull(key)) c else c.opened(IsNull(key), isLeft)
+  }
+
+  private def isOrdered(c: Comparison): Boolean =
+    c.left.dataType == c.right.dataType && RowOrdering.isOrderable(c.left.dataType)
+}
+
+/** A condition that is true if one of several is. */
+private object Alternatives {
+  def of(condition: Expression): Option[Seq[Expression]] = condition match {
+    case _: Or => Some(ofOr(condition))
+    case If(when, yes, no) if condition.dataType == BooleanType =>
+      Some(ofCase(Seq(when -> yes), Some(no)))
+    case CaseWhen(branches, otherwise)
+        if condition.dataType == BooleanType && branches.size <= MostBranches =>
+      Some(ofCase(branches, otherwise))
+    case Coalesce(Seq(value, Literal.FalseLiteral)) => Some(Seq(value))
+    case _ => None
+  }
+
+  private def ofOr(e: Expression): Seq[Expression] = e match {
+    case Or(l, r) => ofOr(l) ++ ofOr(r)
+    case other => Seq(other)
+  }
+
+  /** A branch without the conditions ahead of it, which is true for more rows. */
+  private def ofCase(
+      branches: Seq[(Expression, Expression)],
+      otherwise: Option[Expression]
+  ): Seq[Expression] = {
+    val chosen = branches.collect {
+      case (when, Literal.TrueLiteral) => when
+      case (when, value) if value != Literal.FalseLiteral => And(when, value)
+    }
+    chosen ++ otherwise.filterNot(_ == Literal.FalseLiteral)
+  }
+
+  private val MostBranches = 8
+}

@@ -1,0 +1,38 @@
+package thetajoin.condition.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+
+object Choices extends ValueRule {
+  override val form: String =
+    "coalesce(x, y) <= v, if(c, x, y) <= v, CASE WHEN c THEN x .. END <= v"
+  override val becomes: String = "x <= v unless x is not the value that is chosen, y <= v likewise"
+  override val proof: String = "The value is the chosen one."
+
+  override def bounds(
+      e: Expression,
+      end: End,
+      of: (Expression, End) => Seq[Bounding]
+  ): Option[Seq[Bounding]] =
+    choices(e).map(_.flatMap(choice => of(choice.value, end).map(_.butFor(choice.unless))))
+
+  private def choices(e: Expression): Option[Seq[Bounding]] = e match {
+    case Coalesce(values) =>
+      Some(values.indices.map { i =>
+        Bounding(values(i), values.take(i).map(IsNotNull(_)) :+ IsNull(values(i)))
+      })
+    case If(condition, yes, no) => Some(ofCase(Seq(condition -> yes), Some(no)))
+    case CaseWhen(branches, otherwise) => Some(ofCase(branches, otherwise))
+    case _ => None
+  }
+
+  private def ofCase(
+      branches: Seq[(Expression, Expression)],
+      otherwise: Option[Expression]
+  ): Seq[Bounding] = {
+    val conditions = branches.map(_._1)
+    val chosen = branches.zipWithIndex.map { case ((condition, value), i) =>
+      Bounding(value, conditions.take(i) :+ Not(Coalesce(Seq(condition, Literal.FalseLiteral))))
+    }
+    chosen ++ otherwise.map(Bounding(_, conditions))
+  }
+}

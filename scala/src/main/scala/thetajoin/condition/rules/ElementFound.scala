@@ -1,0 +1,18 @@
+package thetajoin.condition.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+
+object ElementFound extends ConditionRule {
+  override val form: String = "array_position(a.tags, b.tag) > 0, size(filter(a.tags, x -> ..)) > 0"
+  override val becomes: String = "array_contains(a.tags, b.tag), exists(a.tags, x -> ..)"
+  override val proof: String =
+    "A place is not zero if the value is among the elements, and a filter leaves none if none passes."
+
+  override def rewritten(condition: Expression): Option[Expression] = condition match {
+    case NotZero(ArrayPosition(array, value)) => Some(ArrayContains(array, value))
+    case NotZero(Size(ArrayFilter(array, function: LambdaFunction), false))
+        if function.arguments.size == 1 =>
+      Some(ArrayExists(array, function, followThreeValuedLogic = false))
+    case _ => None
+  }
+}

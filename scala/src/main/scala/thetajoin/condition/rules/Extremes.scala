@@ -1,0 +1,27 @@
+package thetajoin.condition.rules
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, Greatest, IsNull, Least}
+
+object Extremes extends ValueRule {
+  override val form: String = "greatest(x, y) <= v, v <= least(x, y)"
+  override val becomes: String = "x <= v AND y <= v, v <= x AND v <= y, unless x or y is null"
+  override val proof: String =
+    "No argument is above the greatest one or below the least one, and nulls are skipped."
+
+  override def bounds(
+      e: Expression,
+      end: End,
+      of: (Expression, End) => Seq[Bounding]
+  ): Option[Seq[Bounding]] = (e, end) match {
+    case (Greatest(values), End.Below) => Some(values.flatMap(ofArgument(_, end, of)))
+    case (Least(values), End.Above) => Some(values.flatMap(ofArgument(_, end, of)))
+    case _ => None
+  }
+
+  private def ofArgument(
+      value: Expression,
+      end: End,
+      of: (Expression, End) => Seq[Bounding]
+  ): Seq[Bounding] =
+    of(value, end).map(_.butFor(if (value.nullable) Seq(IsNull(value)) else Nil))
+}

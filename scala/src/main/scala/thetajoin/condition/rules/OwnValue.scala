@@ -1,0 +1,37 @@
+package thetajoin.condition.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+
+object OwnValue extends ConditionRule {
+  override val form: String = "a.x = coalesce(b.x, a.x), a.x = if(b.x = '*', a.x, b.x)"
+  override val becomes: String =
+    "a.x IS NOT NULL AND (b.x IS NULL OR a.x = b.x), a.x IS NOT NULL AND (b.x = '*' OR a.x = b.x)"
+  override val proof: String =
+    "A value that is not null is equal to itself, so only the other choice is left to compare."
+
+  override def rewritten(condition: Expression): Option[Expression] = condition match {
+    case EqualTo(l, r) => of(l, r).orElse(of(r, l))
+    case _ => None
+  }
+
+  private def of(own: Expression, chosen: Expression): Option[Expression] = {
+    def isOwn(e: Expression) = e.semanticEquals(own)
+    def equal(isChosen: Expression, other: Expression) =
+      Some(And(IsNotNull(own), Or(isChosen, EqualTo(own, other))))
+    chosen match {
+      case Coalesce(Seq(other, last)) if isOwn(last) => equal(IsNull(other), other)
+      case Choice(when, yes, no) if isOwn(yes) => equal(when, no)
+      case Choice(when, yes, no) if isOwn(no) =>
+        equal(Not(Coalesce(Seq(when, Literal.FalseLiteral))), yes)
+      case _ => None
+    }
+  }
+
+  private object Choice {
+    def unapply(e: Expression): Option[(Expression, Expression, Expression)] = e match {
+      case If(when, yes, no) => Some((when, yes, no))
+      case CaseWhen(Seq((when, yes)), Some(no)) => Some((when, yes, no))
+      case _ => None
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package thetajoin.logical
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
+
+import thetajoin.Settings
+import thetajoin.condition.rules.Rules
+
+/** Gives the conditions of joins the forms that indexes serve, and Spark's own joins too: see [[Rules]]. */
+object NormalConditions extends Rule[LogicalPlan] with OrAsItIs {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
+    else plan.transformUpWithPruning(_.containsPattern(JOIN)) {
+      case join: Join => orElse(join)(c => join.copy(condition = c), join.condition)
+      case join: RankedJoin => orElse(join)(c => join.copy(condition = c), join.condition)
+    }
+
+  private def orElse(join: LogicalPlan)(
+      of: Option[Expression] => LogicalPlan,
+      condition: Option[Expression]
+  ): LogicalPlan = {
+    def rewritten =
+      condition.filter(_.deterministic).map(Rules.rewritten).filterNot(condition.contains)
+    orAsItIs("the condition of a join")(rewritten.map(c => of(Some(c)))).getOrElse(join)
+  }
+}

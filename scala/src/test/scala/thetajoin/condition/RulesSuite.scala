@@ -1,0 +1,284 @@
+package thetajoin.condition
+
+import scala.util.{Random, Try}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateMutableProjection
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import thetajoin.condition.rules._
+
+/**
+ * What rules say of a condition, on random rows with nulls, NaN and extremes. Where the condition is true, so are the
+ * comparisons that it implies, and a rewritten condition is true for the same rows.
+ */
+class RulesSuite extends AnyFunSuite {
+  private val rows = 20000
+
+  private final class Columns(t: DataType, seed: Int) {
+    private val random = new Random(seed)
+    private def column(name: String) = AttributeReference(name, t)()
+    val (x, z, y, w) = (column("x"), column("z"), column("y"), column("w"))
+    val left: Seq[Attribute] = Seq(x, z)
+    val right: Seq[Attribute] = Seq(y, w)
+    val all: Seq[Attribute] = left ++ right
+
+    def literal(value: Int): Literal = t match {
+      case DateType => Literal(value, t)
+      case TimestampType => Literal(value.toLong, t)
+      case _ => Literal(Cast(Literal(value), t).eval(), t)
+    }
+    def row(): InternalRow = InternalRow(all.map(_ => RulesSuite.value(t, random)): _*)
+    def bound(e: Expression): Expression = BindReferences.bindReference(e, AttributeSeq(all))
+    def implied(condition: Expression): Seq[Comparison] =
+      ConditionAnalysis.shape(left, right, Some(condition)).comparisons
+  }
+
+  private def isTrue(e: Expression, row: InternalRow): Boolean =
+    Try(e.eval(row)).toOption.contains(true)
+
+  /** Both plain and with sums open, as in a join with equality keys. */
+  private def checkImplied(t: DataType, condition: Columns => Expression, least: Int): Unit = {
+    val columns = new Columns(t, seed = 5)
+    val source = condition(columns)
+    val found = columns.implied(source)
+    assert(found.size >= least, s"$source: $found")
+    val forms = (found ++ found.map(_.plain)).map { c =>
+      val keys = Seq(c.left, c.right).map(key => if (c.isNumeric) OrderedLong.of(key) else key)
+      columns.bound(c.operator.of(keys.head, keys.last))
+    }
+    val isExpected = columns.bound(source)
+    var (matches, passed) = (0, 0L)
+    for (_ <- 1 to rows) {
+      val row = columns.row()
+      val holds = isTrue(isExpected, row)
+      for (form <- forms) {
+        val passes =
+          try form.eval(row) == true
+          catch { case _: ArithmeticException => true }
+        if (holds) assert(passes, s"${t.sql}: $source of $row, by $form")
+        if (passes) passed += 1
+      }
+      if (holds) matches += 1
+    }
+    assert(matches > 50 && passed < rows.toLong * forms.size, source)
+  }
+
+  private val types =
+    Seq(IntegerType, LongType, DoubleType, DateType, DecimalType(12, 2), TimestampType)
+  private val numbers = Seq(IntegerType, LongType, DoubleType)
+
+  private def implies(name: String, least: Int, of: Seq[DataType] = types)(
+      condition: Columns => Expression
+  ): Unit = test(name)(of.foreach(checkImplied(_, condition, least)))
+
+  implies("greatest <= least", 2)(c =>
+    LessThanOrEqual(Greatest(Seq(c.x, c.y)), Least(Seq(c.z, c.w)))
+  )
+  implies("least - greatest > 0", 2, numbers)(c =>
+    GreaterThan(Subtract(Least(Seq(c.z, c.w)), Greatest(Seq(c.x, c.y))), c.literal(0))
+  )
+  implies("greatest in a sum", 2, numbers)(c =>
+    LessThan(Add(Greatest(Seq(c.x, c.y)), c.z), Add(c.w, c.literal(1)))
+  )
+  implies("an end that is open where it is null", 1)(c =>
+    Or(IsNull(c.w), LessThan(c.x, c.w))
+  )
+  implies("an end that is open by a flag of the other side", 1)(c =>
+    Or(GreaterThan(c.w, c.literal(3)), GreaterThanOrEqual(c.x, c.y))
+  )
+  implies("an interval with open ends", 2)(c =>
+    And(GreaterThanOrEqual(c.x, c.y), Or(IsNull(c.w), LessThan(c.x, c.w)))
+  )
+  implies("coalesce with a value of the other side", 1)(c =>
+    LessThanOrEqual(c.x, Coalesce(Seq(c.w, c.x)))
+  )
+  implies("coalesce of both sides", 1)(c => GreaterThanOrEqual(Coalesce(Seq(c.x, c.y)), c.w))
+  implies("CASE as a value", 1)(c =>
+    LessThan(CaseWhen(Seq(LessThan(c.z, c.literal(2)) -> c.x), c.y), c.w)
+  )
+  implies("CASE as a condition", 1)(c =>
+    CaseWhen(Seq(IsNull(c.w) -> Literal.TrueLiteral), LessThan(c.x, c.w))
+  )
+  implies("if as a condition", 1)(c =>
+    If(GreaterThan(c.x, c.literal(3)), LessThan(c.x, c.w), LessThanOrEqual(c.x, c.w))
+  )
+  implies("in the order of two columns", 1)(c =>
+    Or(GreaterThan(c.x, c.y), And(EqualTo(c.x, c.y), GreaterThan(c.z, c.w)))
+  )
+  implies("either interval has the start of the other", 2)(c =>
+    Or(
+      And(LessThanOrEqual(c.y, c.x), LessThanOrEqual(c.x, c.w)),
+      And(LessThanOrEqual(c.x, c.y), LessThanOrEqual(c.y, c.z))
+    )
+  )
+  implies("a quotient", 2, Seq(DoubleType))(c =>
+    LessThanOrEqual(Divide(c.x, c.y), Literal(1.5))
+  )
+  implies("a quotient from below", 2, Seq(DoubleType))(c =>
+    GreaterThan(Divide(c.x, c.y), Literal(-0.5))
+  )
+  implies("a distance in parts of a column", 2, Seq(DoubleType))(c =>
+    LessThanOrEqual(
+      Multiply(Divide(Abs(Subtract(c.x, c.y)), c.y), Literal(10.0)),
+      Literal(4.0)
+    )
+  )
+  implies("a distance times a column", 2, Seq(DoubleType))(c =>
+    LessThan(Multiply(Abs(Subtract(c.x, c.y)), c.w), Literal(2.0))
+  )
+  implies("a difference that wraps around, or fails", 1, Seq(IntegerType, LongType))(c =>
+    LessThanOrEqual(Subtract(c.x, c.y), c.literal(2))
+  )
+
+  implies("a difference of decimals", 2, Seq(DecimalType(12, 2)))(c =>
+    LessThanOrEqual(
+      Abs(Subtract(c.x, c.y)),
+      Literal(Decimal(BigDecimal("1.000"), 13, 3), DecimalType(13, 3))
+    )
+  )
+  for ((unit, i) <- Seq("MICROSECOND", "MINUTE", "MONTH", "YEAR").zipWithIndex) {
+    def times(c: Columns) = {
+      val length = Literal(Seq(1L, 7L * 1000000, 400L * 3600 * 1000000, 4000L * 3600 * 1000000)(i))
+      def time(e: Expression) = PreciseTimestampConversion(
+        Multiply(PreciseTimestampConversion(e, TimestampType, LongType), length),
+        LongType,
+        TimestampType
+      )
+      TimestampDiff(unit, time(c.x), time(c.y), Some("America/New_York"))
+    }
+    implies(s"a difference in $unit", 1, Seq(TimestampType))(c =>
+      LessThanOrEqual(times(c), Literal(2L))
+    )
+    implies(s"a difference in $unit from below", 1, Seq(TimestampType))(c =>
+      GreaterThan(times(c), Literal(-1L))
+    )
+  }
+  implies("months between", 1, Seq(TimestampType))(c =>
+    GreaterThan(MonthsBetween(c.x, c.y, Literal(true), Some("America/New_York")), Literal(-0.5))
+  )
+  implies("a difference of dates", 1, Seq(DateType))(c =>
+    LessThan(SubtractDates(c.x, c.y), Literal(86400000000L, DayTimeIntervalType(0, 0)))
+  )
+  implies("structs", 1)(c =>
+    LessThan(CreateStruct(Seq(c.x, c.z)), CreateStruct(Seq(c.y, c.w)))
+  )
+
+  private def rewrites(name: String, by: ConditionRule, of: Seq[DataType] = types)(
+      condition: Columns => Expression
+  ): Unit = test(name)(of.foreach { t =>
+    val columns = new Columns(t, seed = 6)
+    val source = condition(columns)
+    val rewritten = by.rewritten(source).getOrElse(fail(s"$source is not rewritten"))
+    val (before, after) = (columns.bound(source), columns.bound(rewritten))
+    var matches = 0
+    for (_ <- 1 to rows) {
+      val row = columns.row()
+      val expected = isTrue(before, row)
+      assert(isTrue(after, row) == expected, s"${t.sql}: $source of $row, as $rewritten")
+      if (expected) matches += 1
+    }
+    assert(matches > 20, source)
+  })
+
+  private def flag(condition: Expression, value: Int = 1): Expression =
+    CaseWhen(Seq(condition -> Literal(value)), Literal(0))
+
+  rewrites("a list of values of both sides", AnyOfList)(c => In(c.x, Seq(c.y, c.literal(2))))
+  rewrites("coalesce with its own value", OwnValue)(c => EqualTo(c.x, Coalesce(Seq(c.y, c.x))))
+  rewrites("if with its own value", OwnValue)(c =>
+    EqualTo(If(EqualTo(c.y, c.literal(2)), c.x, c.y), c.x)
+  )
+  rewrites("CASE with its own value last", OwnValue)(c =>
+    EqualTo(c.x, CaseWhen(Seq(GreaterThan(c.w, c.literal(2)) -> c.y), c.x))
+  )
+  rewrites("null-safe by hand", NullSafe)(c =>
+    Or(EqualTo(c.x, c.y), And(IsNull(c.x), IsNull(c.y)))
+  )
+  rewrites("coalesce with false", OrFalse)(c =>
+    Coalesce(Seq(EqualTo(c.x, c.y), Literal.FalseLiteral))
+  )
+  rewrites("CASE = 1", Flags)(c =>
+    EqualTo(
+      CaseWhen(
+        Seq(
+          EqualTo(c.x, c.y) -> Literal(1),
+          EqualTo(c.z, c.y) -> Literal(2),
+          EqualTo(c.x, c.w) -> Literal(1)
+        ),
+        Literal(0)
+      ),
+      Literal(1)
+    )
+  )
+  rewrites("CASE = 0", Flags)(c => EqualTo(flag(EqualTo(c.x, c.y)), Literal(0)))
+  rewrites("flags >= 2", Flags)(c =>
+    GreaterThanOrEqual(Add(flag(EqualTo(c.x, c.y)), flag(EqualTo(c.z, c.w))), Literal(2))
+  )
+  rewrites("weighted flags", Flags)(c =>
+    GreaterThan(
+      Add(Add(flag(EqualTo(c.x, c.y), 5), flag(EqualTo(c.z, c.w), 3)), flag(EqualTo(c.x, c.w), 3)),
+      Literal(4)
+    )
+  )
+  rewrites("conditions as numbers", Flags)(c =>
+    GreaterThanOrEqual(
+      Add(Cast(EqualTo(c.x, c.y), IntegerType), Cast(EqualTo(c.z, c.w), IntegerType)),
+      Literal(1)
+    )
+  )
+
+  test("each rule says what it does") {
+    val rules = Rules.ofValues ++ Rules.ofConditions
+    assert(rules.forall(r => Seq(r.form, r.becomes, r.proof).forall(_.nonEmpty)))
+    assert(rules.map(_.form).distinct.size == rules.size)
+  }
+
+  test("sums are the same in generated code") {
+    val columns = new Columns(LongType, seed = 7)
+    for {
+      (limit, beyond) <- Seq((BoundedSum.NoLimit, None), (1L << 60, Some(Long.MaxValue)))
+      sum = BoundedSum(Seq(columns.x, columns.y, columns.z), Seq(false, true, false), limit, beyond)
+      generated = GenerateMutableProjection.generate(Seq(columns.bound(sum)))
+      _ <- 1 to rows
+    } {
+      val row = columns.row()
+      val interpreted = columns.bound(sum).eval(row)
+      assert(generated(row).get(0, LongType) == interpreted)
+      val terms = Seq(row.get(0, LongType), row.get(2, LongType), row.get(1, LongType))
+      if (limit == BoundedSum.NoLimit && !terms.contains(null)) {
+        val sum = terms.map(t => BigInt(t.asInstanceOf[Long])).sum - 2 * BigInt(row.getLong(2))
+        assert(BigInt(interpreted.asInstanceOf[Long]) ==
+          sum.max(Long.MinValue).min(Long.MaxValue))
+      }
+    }
+  }
+}
+
+private object RulesSuite {
+  def value(t: DataType, random: Random): Any =
+    if (random.nextInt(8) == 0) null
+    else {
+      val small = random.nextInt(9) - 2
+      val isOdd = random.nextInt(25) == 0
+      t match {
+        case DoubleType if isOdd =>
+          val odd =
+            Seq(Double.NaN, -0.0, Double.PositiveInfinity, Double.NegativeInfinity, 1e308, -1e308)
+          odd(random.nextInt(odd.size))
+        case DoubleType => small / 2.0
+        case IntegerType | DateType =>
+          if (isOdd) (if (random.nextBoolean()) Int.MaxValue else Int.MinValue) else small
+        case d: DecimalType => Decimal(BigDecimal(small) / 2, d.precision, d.scale)
+        case StringType => UTF8String.fromString(small.toString)
+        case _ =>
+          if (isOdd)
+            (if (random.nextBoolean()) Long.MaxValue else Long.MinValue) - small.toLong.min(0)
+          else small.toLong
+      }
+    }
+}

@@ -1,0 +1,100 @@
+package thetajoin.kit
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import thetajoin.accelerator.KeyedIndexes
+import thetajoin.accelerator.interval.{BetweenSpec, BothAtLeastSpec}
+
+/** Indexes of numbers serve values of other types: they give the rows that a loop over all of them gives. */
+class RankedValuesSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 100)
+
+  private val point = StructType.fromDDL("x INT, y STRING")
+  private val lowerCase = StringType("UTF8_LCASE")
+
+  /** Short ones, and ones that differ after their first eight bytes. */
+  private val text: Gen[UTF8String] = for {
+    start <- Gen.oneOf("", "a", "long prefix ", "\u00e9\u00e9", "\u0000")
+    end <- Gen.listOf(Gen.oneOf('a', 'B', 'b', '\u0000', '\u00ff')).map(_.take(4).mkString)
+  } yield UTF8String.fromString(start + end)
+
+  private val values: Seq[(DataType, Gen[Any])] = Seq(
+    StringType -> text,
+    lowerCase -> text,
+    BinaryType -> text.map(_.getBytes),
+    DecimalType(38, 4) -> Gen.zip(Gen.long, Gen.choose(0, 12)).map { case (n, power) =>
+      Decimal(BigDecimal(BigInt(n) * BigInt(10).pow(power), 4), 38, 4)
+    },
+    DecimalType(20, 0) -> Gen.choose(-5L, 5L).map(n => Decimal(BigDecimal(n), 20, 0)),
+    point -> Gen.zip(Gen.option(Gen.choose(-2, 2)), Gen.option(text)).map { case (x, y) =>
+      InternalRow(x.orNull, y.orNull)
+    },
+    ArrayType(DoubleType) -> Gen.listOf(Gen.oneOf(0.0, -0.0, 1.5, Double.NaN)).map(list =>
+      new org.apache.spark.sql.catalyst.util.GenericArrayData(list.take(3).toArray[Any])
+    )
+  )
+
+  for ((t, value) <- values) {
+    val order = ValueOrder.at(0, t)
+    def compare(a: Any, b: Any): Int = order.compare(InternalRow(a), InternalRow(b))
+    def row(types: Seq[DataType]): Seq[Any] => InternalRow = {
+      val toUnsafe = UnsafeProjection.create(types.toArray)
+      (values: Seq[Any]) => toUnsafe(InternalRow(values: _*)).copy()
+    }
+
+    test(s"one value of ${t.sql} between bounds") {
+      forAll(
+        Gen.listOf(Gen.zip(Gen.choose(0, 1), value)),
+        Gen.listOfN(10, Gen.zip(value, value)),
+        flags,
+        flags
+      ) {
+        (data, probes, lower, upper) =>
+          val inner = BetweenSpec(1, Some(lower), Some(upper))
+          val columns =
+            Seq(RankedColumn(1, 1, isNegated = false), RankedColumn(2, 1, isNegated = false))
+          val types = Seq(LongType, t, t)
+          val spec = RankedSpec(inner, columns.take(1), columns, KeyTypes(types))
+          val ofBuild = row(types.take(2))
+          val built =
+            build(spec, types.take(2), data.map { case (k, v) => ofBuild(Seq(k.toLong, v)) })
+          for ((low, high) <- probes ++ data.map(d => (d._2, d._2))) {
+            val expected = data.indices.filter { i =>
+              val (key, v) = data(i)
+              key == 0 && compare(v, low) >= (if (lower) 1 else 0) &&
+              compare(v, high) <= (if (upper) -1 else 0)
+            }
+            assert(candidates(built, row(types)(Seq(0L, low, high))).sorted == expected)
+          }
+      }
+    }
+
+    test(s"bounds of ${t.sql} around a value") {
+      forAll(Gen.listOf(Gen.zip(value, value)), Gen.listOfN(10, value), flags, flags) {
+        (data, probes, first, second) =>
+          val inner = BothAtLeastSpec(0, first, second, isPoint = true)
+          val columns =
+            Seq(RankedColumn(0, 0, isNegated = true), RankedColumn(1, 1, isNegated = false))
+          val types = Seq(t, t)
+          val spec = RankedSpec(inner, columns, columns, KeyTypes(types))
+          val built =
+            build(spec, types, data.map { case (low, high) => row(types)(Seq(low, high)) })
+          for (v <- probes ++ data.flatMap(d => Seq(d._1, d._2))) {
+            val expected = data.indices.filter { i =>
+              compare(data(i)._1, v) <= (if (first) -1 else 0) &&
+              compare(data(i)._2, v) >= (if (second) 1 else 0)
+            }
+            assert(candidates(built, row(types)(Seq(v, v))).sorted == expected)
+          }
+      }
+    }
+  }
+}
