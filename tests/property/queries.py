@@ -331,7 +331,7 @@ def one_sided(draw: st.DrawFn) -> Condition:
 def alternatives(draw: st.DrawFn, one: st.SearchStrategy[Condition]) -> Condition:
     """OR of two, NOT or CASE of one."""
     a, b = draw(one), draw(one)
-    kind = draw(st.sampled_from(("OR", "OR", "NOT", "CASE", "COALESCE")))
+    kind = draw(st.sampled_from(("OR", "OR", "NOT", "CASE", "COALESCE", "FALSE", "FLAG", "FLAGS")))
     if kind == "OR":
         both = a.holds and b.holds and _either(a.holds, b.holds)
         return Condition(f"({a.sql} OR {b.sql})", portable=a.portable and b.portable, holds=both)
@@ -339,7 +339,47 @@ def alternatives(draw: st.DrawFn, one: st.SearchStrategy[Condition]) -> Conditio
         return Condition(f"NOT ({a.sql} AND {b.sql})", portable=a.portable and b.portable)
     if kind == "CASE":
         return Condition(f"CASE WHEN {a.sql} THEN {b.sql} ELSE l.n = 1 END")
+    if kind == "FALSE":
+        return Condition(f"coalesce({a.sql}, false)", holds=a.holds)
+    if kind == "FLAG":
+        return Condition(
+            f"CASE WHEN {a.sql} THEN 1 WHEN {b.sql} THEN 2 ELSE 3 END = 1", holds=a.holds
+        )
+    if kind == "FLAGS":
+        flags = " + ".join(f"CASE WHEN {c.sql} THEN 1 ELSE 0 END" for c in (a, b))
+        both = a.holds and b.holds and _either(a.holds, b.holds)
+        return Condition(f"{flags} >= 1", holds=both)
     return Condition(f"coalesce({a.sql}, {b.sql})")
+
+
+# Conditions of columns that hold values of one kind, in other forms than the ones that an index serves.
+FORMS = (
+    "greatest({l}.x, {r}.x) {b} least({l}.y, {r}.y)",
+    "({r}.x IS NULL OR {l}.x {a} {r}.x) AND ({r}.y IS NULL OR {l}.x {b} {r}.y)",
+    "{l}.x {a} {r}.x AND CASE WHEN {r}.y IS NULL THEN true ELSE {l}.x {b} {r}.y END",
+    "{l}.x {a} coalesce({r}.x, {l}.x) AND {l}.x {b} coalesce({r}.y, {l}.y)",
+    "({l}.n = 1 OR {l}.x {a} {r}.y)",
+    "({l}.x {a} {r}.x OR {l}.x = {r}.x AND {l}.y {b} {r}.y)",
+    "({l}.x BETWEEN {r}.x AND {r}.y OR {r}.x BETWEEN {l}.x AND {l}.y)",
+    "struct({l}.x, {r}.y) {b} struct({r}.x, {l}.y)",
+    "struct({l}.x, {l}.n) {b} struct({r}.y, {r}.n)",
+    "{l}.x = coalesce({r}.x, {l}.x)",
+    "if({r}.n = 2, {l}.x, {r}.y) = {l}.x",
+    "{r}.y IN ({l}.x, {r}.x)",
+    "({l}.x = {r}.y OR {l}.x IS NULL AND {r}.y IS NULL)",
+    "array_position(array({l}.x, {l}.y), {r}.x) > 0",
+    "size(filter(array({l}.x, {l}.y), e -> e = {r}.x)) > 0",
+    "exists(array(struct({l}.x AS f, {l}.n AS g)), e -> e.f = {r}.x AND e.g {a} {r}.n)",
+    "exists(array(struct({r}.x AS f, {r}.y AS g)), e -> {l}.x {a} e.f AND {l}.x {b} e.g)",
+)
+
+
+@st.composite
+def forms(draw: st.DrawFn) -> Condition:
+    """Conditions that are read as others."""
+    l, r = draw(st.sampled_from(("lr", "rl")))  # noqa: E741
+    above, below = draw(st.sampled_from((">", ">="))), draw(st.sampled_from(("<", "<=")))
+    return Condition(draw(st.sampled_from(FORMS)).format(l=l, r=r, a=above, b=below))
 
 
 def between_sides(
@@ -358,6 +398,7 @@ def between_sides(
             parts += [computed(column, family)] * family.weight
     if families[0] is families[1]:
         parts += [ranges(families[0], l, r)] * 3
+        parts += [forms()] * 3
         types = {l.x, l.y, r.x, r.y}
         if len(types) == 1 or types <= set(INTEGERS):
             parts += [sets(l, r)] * 3

@@ -33,6 +33,8 @@ TABLES = f"""
 a AS SELECT id, int(id % 4) AS k, int(id % 7) AS x, int(id % 5) AS y, int(id % 3) AS z, id * 1.5D AS t,
   id % 2 = 0 AS vip, int(id % 7) AS x1, int(id % 7 + 2) AS x2, int(id % 5) AS y1, int(id % 5 + 1) AS y2,
   id * 2.0D AS lo, id * 2.0D + 3 AS hi, timestamp_seconds(id * 100) AS ts, date_from_unix_date(int(id)) AS d,
+  array_join(slice({WORDS}, int(id % 3) + 1, 3), ',') AS list, id * 37 AS bits, id * 12D - 60 AS lat, id * 30D - 150 AS lon,
+  array(named_struct('kind', {WORDS}[id % 5], 'n', id), named_struct('kind', {WORDS}[id % 4], 'n', 2 * id)) AS items,
   slice({WORDS}, int(id % 3) + 1, 3) AS tags, map('disk', id, 'net', nullif(id, 3)) AS m,
   concat({WORDS}[id % 5], ',the ', {WORDS}[id % 4]) AS text, element_at({WORDS}, int(id % 5) + 1) AS kind,
   {VECTOR} AS v, float(0.5) AS least, st_point(id % 4, id % 3) AS place, array({SQUARES})[id] AS shape
@@ -40,7 +42,9 @@ a AS SELECT id, int(id % 4) AS k, int(id % 7) AS x, int(id % 5) AS y, int(id % 3
 b AS SELECT id, int(id % 3) AS k, nullif(int(id % 6), 5) AS x, int(id % 4) AS y, id * 2.0D + 0.25 AS t,
   id % 2 = 0 AS active, int(id % 6) AS x1, int(id % 6 + 1) AS x2, int(id % 4) AS y1, int(id % 4 + 3) AS y2,
   id * 3.0D AS lo, id * 3.0D + 2 AS hi, timestamp_seconds(id * 150) AS ts, date_from_unix_date(int(id * 2)) AS d,
-  double(id % 3 + 1) AS r, {WORDS}[id % 5] AS tag, slice({WORDS}, int(id % 4) + 1, 2) AS tags,
+  double(id % 3 + 1) AS r, id * 36 AS bits, id * 13D - 58 AS lat, id * 29D - 140 AS lon,
+  array(named_struct('lo', id * 1.5D, 'hi', id * 1.5D + 1), named_struct('lo', id * 2D, 'hi', id * 2D + 1)) AS ranges,
+  {WORDS}[id % 5] AS tag, slice({WORDS}, int(id % 4) + 1, 2) AS tags,
   slice({WORDS}, int(id % 4) + 1, 2) AS needs, {WORDS}[id % 5] AS key, {WORDS}[id % 5] AS name,
   concat('%', {WORDS}[id % 5], '%') AS pattern, concat({WORDS}[id % 5], '|time(out|d)') AS regex,
   if(id % 3 = 0, '*', {WORDS}[id % 5]) AS kind, {VECTOR.replace("id", "(id + 0.1)")} AS v,
@@ -95,6 +99,8 @@ class Form:
 def forms() -> Iterator[Form]:
     """Blocks of SQL, and forms in tables and lists. What runs one is named beside it, or else before it, or else first on the page."""
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        if path.name == "other-forms.md":
+            continue
         page = re.sub(r"<!-- benchmark:begin.*?benchmark:end -->", "", path.read_text(), flags=re.S)
         named = next((code for code in codes(page) if code in ACCELERATORS), "")
         for part in re.findall(r"^```(?s:.*?)^```|^.+(?:\n  .+)*", page, flags=re.M):
@@ -142,7 +148,33 @@ def test_a_form_runs_as_its_page_says(session: SparkSession, form: Form) -> None
     assert {node.accelerator for node in on.nodes} == {form.accelerator}, on.plan
 
 
+def readings() -> Iterator[tuple[str, str]]:
+    """The rows of docs/other-forms.md: a condition, and the condition that it is read as."""
+    for line in (ROOT / "docs/other-forms.md").read_text().splitlines():
+        if line.startswith("| `"):
+            form, becomes, *_ = codes(line)
+            yield form, becomes
+
+
+@pytest.mark.parametrize(("form", "becomes"), list(readings()), ids=lambda sql: sql)
+def test_another_form_runs_as_the_form_that_it_is_read_as(
+    session: SparkSession, form: str, becomes: str
+) -> None:
+    accelerators = []
+    for condition in (form, becomes):
+        query = f"SELECT /*+ BROADCAST(b) */ * FROM a JOIN b ON {condition}"
+        session.conf.set(ENABLED, "false")
+        off = execute(session, query)
+        session.conf.set(ENABLED, "true")
+        on = execute(session, query)
+        assert difference(session, query, off, on) is None
+        assert off.rows, "a form without a match shows nothing"
+        accelerators.append({node.accelerator for node in on.nodes})
+    assert accelerators[0] == accelerators[1] != {"nestedloop"}
+
+
 def test_forms_are_found() -> None:
+    assert len(list(readings())) > 20
     assert {form.accelerator for form in FORMS} == set(ACCELERATORS) - {"existence", "nestedloop"}
     assert len([form for form in FORMS if form.page == "conditions.md"]) > 30
     assert len([form for form in FORMS if form.page == "README.md"]) > 10

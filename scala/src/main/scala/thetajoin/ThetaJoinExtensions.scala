@@ -15,7 +15,7 @@ import thetajoin.functions.vector.VectorSqlFunctions
 import thetajoin.hints.ResolveThetaHints
 import thetajoin.large.LargeJoins
 import thetajoin.logical.NormalConditions
-import thetajoin.recognise.{FirstOfWindow, PushIntoRanked, RecogniseRanked}
+import thetajoin.recognise.{AntiOfOuter, FirstOfWindow, PushIntoRanked, RecogniseRanked}
 import thetajoin.report.ExplainFunction
 
 /** The entry into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
@@ -31,6 +31,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlanNormalizationRule(_ => RecogniseRanked)
     extensions.injectOptimizerRule(_ => FirstOfWindow)
     extensions.injectOptimizerRule(_ => PushIntoRanked)
+    extensions.injectOptimizerRule(_ => AntiOfOuter)
     extensions.injectPreCBORule(_ => NormalConditions)
     extensions.injectPreCBORule(_ => LargeJoins)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)

@@ -15,7 +15,7 @@ import thetajoin.condition.rules.{Bounding, End, Rules}
  *   a.s BETWEEN b.s AND b.e OR b.s BETWEEN a.s AND a.e      a.s <= greatest(b.s, b.e) AND b.s <= greatest(a.s, a.e)
  * }}}
  *
- * A key is open for a row of which the condition tells nothing. It is then an infinity, so that the row passes the
+ * A key is open for a row if the condition tells nothing about it. It is then an infinity, so that the row passes the
  * comparison with all rows whose key is not null.
  *
  * @param isNotNull whether an expression is not null where the whole condition of the join is true

@@ -96,9 +96,10 @@ final case class Comparison(
   }
 
   /**
-   * The same comparison where `when`, a condition of one side, is not true; otherwise it is passed. Keys become numbers
-   * of 64 bits, or else structs: a flag that is above or below that of all other keys, and the key. A long may itself be
-   * the greatest one, so that no infinity is beyond it: values that are equal pass.
+   * The same comparison where `when`, a condition of one side, is not true. Where it is true, the row passes.
+   *
+   * Keys become numbers of 64 bits, with an infinity for such rows. A long may itself be the greatest number, so equal
+   * keys pass. Other keys become structs of a flag and the key, and the flag decides first.
    */
   private[condition] def opened(when: Expression, isLeft: Boolean): Comparison = {
     val infinite = infinity(isLeft)

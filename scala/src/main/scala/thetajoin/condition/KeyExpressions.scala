@@ -108,7 +108,7 @@ object BoundedSum {
 
   def isBeyond(term: Long, limit: Long): Boolean = term > limit || term < -limit - 1
 
-  /** A sum, of which `high` has the multiples of 2 to the power of 32. */
+  /** The sum of `low` and of `high` times 2 to the power of 32, or the nearest number of 64 bits. */
   def total(high: Long, low: Long): Long = {
     val h = high + (low >> 32)
     if (h > Int.MaxValue) Long.MaxValue

@@ -1,10 +1,11 @@
 package thetajoin.kit
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.{ByteArray, UTF8String}
 
+import thetajoin.condition.OrderedLong
 import thetajoin.rowstore.RowPages
 
 /**
@@ -51,9 +52,7 @@ final class ValueFinder(
     val number = prefix(value)
     row.update(0, value)
     var low = directory.firstAtLeast(prefixes, number)
-    val end =
-      if (number == Long.MaxValue) prefixes.length
-      else directory.firstAtLeast(prefixes, number + 1)
+    val end = firstAbove(number)
     var high = end
     while (low < high) {
       val middle = (low + high) >>> 1
@@ -62,6 +61,14 @@ final class ValueFinder(
     val isFound = low < end && ordering.compare(cursor.at(low), row) == 0
     if (isFound) 2L * low + 1 else 2L * low
   }
+
+  /** The rank below or above all structs whose first field has this number. */
+  def ofFirst(number: Long, isAbove: Boolean): Long =
+    2L * (if (isAbove) firstAbove(number) else directory.firstAtLeast(prefixes, number))
+
+  private def firstAbove(number: Long): Int =
+    if (number == Long.MaxValue) prefixes.length
+    else directory.firstAtLeast(prefixes, number + 1)
 }
 
 /** A number of 64 bits for a value: a lesser value has none that is greater. */
@@ -75,6 +82,12 @@ private object ValuePrefix {
       val dropped = math.max(0, math.ceil(d.precision * 3.33).toInt - java.lang.Long.SIZE + 1)
       value =>
         value.asInstanceOf[Decimal].toJavaBigDecimal.unscaledValue.shiftRight(dropped).longValue
+    case StructType(Array(first, _*)) if OrderedLong.orders(first.dataType) =>
+      val number = OrderedLong(BoundReference(0, first.dataType, nullable = true))
+      value =>
+        Option(
+          number.eval(value.asInstanceOf[InternalRow])
+        ).fold(Long.MinValue)(_.asInstanceOf[Long])
     case _ => _ => 0L
   }
 }

@@ -12,8 +12,15 @@ import thetajoin.contract.{IndexBuilder, IndexSpec, JoinIndex, LongsProber, Orde
  * @param place of the column
  * @param of the place of the build column among whose values it is ranked
  * @param isNegated whether the index is given the rank with all bits turned
+ * @param isAbove set if it holds the number of a first field, for build values that are structs: whether the rank is
+ *   above the structs with this first field, or below them
  */
-final case class RankedColumn(place: Int, of: Int, isNegated: Boolean)
+final case class RankedColumn(
+    place: Int,
+    of: Int,
+    isNegated: Boolean,
+    isAbove: Option[Boolean] = None
+)
 
 /**
  * An index of numbers for values of any ordered type. The distinct values of a build column have the odd numbers in
@@ -128,7 +135,10 @@ private final class RankedProber(
     var i = 0
     while (i < columns.length) {
       val column = columns(i)
-      val rank = finders(i).rank(keys, column.place)
+      val rank = column.isAbove match {
+        case None => finders(i).rank(keys, column.place)
+        case Some(isAbove) => finders(i).ofFirst(keys.getLong(column.place), isAbove)
+      }
       numbers(column.place) = if (column.isNegated) ~rank else rank
       i += 1
     }

@@ -5,19 +5,25 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.expressions.{BitwiseNot, Expression, UnaryExpression}
 import org.apache.spark.sql.types.{DataType, LongType}
 
+import thetajoin.condition.NeverFails
 import thetajoin.contract.Offer
 
 /**
  * The rank of a value among the build side's values, as a key in an offer in the making. An index of numbers serves
  * values of any ordered type so: [[RankedSpec]] numbers them. It has no value of its own.
+ *
+ * @param isAbove see [[RankedColumn.isAbove]]
  */
-final case class ValueRank(child: Expression) extends UnaryExpression {
+final case class ValueRank(child: Expression, isAbove: Option[Boolean] = None)
+    extends UnaryExpression
+    with NeverFails {
   override def dataType: DataType = LongType
   override def toString: String = child.toString
   override def eval(input: InternalRow): Any = refuse()
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = refuse()
   private def refuse(): Nothing = throw new IllegalStateException(s"a rank without an index: $this")
-  override protected def withNewChildInternal(newChild: Expression): ValueRank = copy(newChild)
+  override protected def withNewChildInternal(newChild: Expression): ValueRank =
+    copy(child = newChild)
 }
 
 object ValueRank {
@@ -38,27 +44,30 @@ object ValueRank {
    * @param compared for each of the offer's probe keys the place of the build key that it is compared with
    */
   def resolved(offer: Offer, compared: Seq[Int]): Offer = {
-    val (build, probe) = (offer.buildKeys.map(column), offer.probeKeys.map(column))
-    if (!build.exists(_._2.nonEmpty)) offer
-    else {
-      val ofBuild = build.map(_._2).zipWithIndex.collect { case (Some(negated), i) =>
-        RankedColumn(i, i, negated)
-      }
-      val ofProbe = probe.map(_._2).zipWithIndex.collect { case (Some(negated), i) =>
-        RankedColumn(i, compared(i), negated)
-      }
+    val (build, probe) = (columns(offer.buildKeys), columns(offer.probeKeys))
+    if (build.isEmpty) offer
+    else
       offer.copy(
-        buildKeys = build.map(_._1),
-        probeKeys = probe.map(_._1),
-        spec = RankedSpec(offer.spec, ofBuild, ofProbe, KeyTypes(probe.map(_._1.dataType)))
+        buildKeys = offer.buildKeys.map(value),
+        probeKeys = offer.probeKeys.map(value),
+        spec = RankedSpec(
+          offer.spec,
+          build,
+          probe.map(c => c.copy(of = compared(c.place))),
+          KeyTypes(offer.probeKeys.map(value(_).dataType))
+        )
       )
-    }
   }
 
-  /** The expression that is evaluated for a key, and whether its rank is negated if it is one. */
-  private def column(key: Expression): (Expression, Option[Boolean]) = key match {
-    case ValueRank(value) => (value, Some(false))
-    case BitwiseNot(ValueRank(value)) => (value, Some(true))
-    case other => (other, None)
+  private def columns(keys: Seq[Expression]): Seq[RankedColumn] = keys.zipWithIndex.collect {
+    case (ValueRank(_, isAbove), i) => RankedColumn(i, i, isNegated = false, isAbove)
+    case (BitwiseNot(ValueRank(_, isAbove)), i) => RankedColumn(i, i, isNegated = true, isAbove)
+  }
+
+  /** The expression that is evaluated for a key. */
+  private def value(key: Expression): Expression = key match {
+    case ValueRank(value, _) => value
+    case BitwiseNot(ValueRank(value, _)) => value
+    case other => other
   }
 }

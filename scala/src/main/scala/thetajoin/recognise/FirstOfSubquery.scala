@@ -168,10 +168,9 @@ private[recognise] object FirstRowsOf {
   private def sorted(plan: LogicalPlan): Option[(Rows, SortOrder)] = plan match {
     case Project(selected, child) if selected.forall(_.deterministic) =>
       sorted(child).map { case (rows, order) => (rows.selecting(selected), order) }
-    case sort: Sort if sort.global && sort.order.size == 1 =>
-      Rows.of(sort.child).map { rows =>
-        (rows, SortOrder(rows.read(sort.order.head.child), sort.order.head.direction))
-      }
+    case sort: Sort if sort.global =>
+      for (order <- OneOrder.of(sort.order); rows <- Rows.of(sort.child))
+        yield (rows, SortOrder(rows.read(order.child), order.direction))
     case _ => None
   }
 }

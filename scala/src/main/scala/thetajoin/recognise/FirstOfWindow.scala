@@ -25,12 +25,14 @@ object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
 
   private def firstRows(condition: Expression, window: Window): Option[LogicalPlan] =
     (window.windowExpressions, window.orderSpec) match {
-      case (Seq(number @ Alias(WindowExpression(_: RowNumber, _), _)), Seq(order)) =>
-        window.child match {
-          case join: Join => ofJoin(join, join.output, most(condition, number), window, order)
-          case Project(columns, join: Join) if columns.forall(_.deterministic) =>
-            ofJoin(join, columns, most(condition, number), window, order).map(Project(columns, _))
-          case _ => None
+      case (Seq(number @ Alias(WindowExpression(_: RowNumber, _), _)), orders) =>
+        OneOrder.of(orders).flatMap { order =>
+          window.child match {
+            case join: Join => ofJoin(join, join.output, most(condition, number), window, order)
+            case Project(columns, join: Join) if columns.forall(_.deterministic) =>
+              ofJoin(join, columns, most(condition, number), window, order).map(Project(columns, _))
+            case _ => None
+          }
         }
       case _ => None
     }

@@ -60,7 +60,9 @@ private[recognise] final case class Ranked(
 
   private def isFoundBy(choice: Choice): Boolean = {
     val readsPairs = rank.references.exists(left.outputSet.contains)
-    choice.offer.isRanked || readsPairs && !choice.join.residual.exists(PlanFacts.isEquality)
+    choice.offer.isRanked ||
+    readsPairs && !OneOrder.isOfSeveral(rank) &&
+    !choice.join.residual.exists(PlanFacts.isEquality)
   }
 
   /** A pair whose rank is null is no match anyway. */

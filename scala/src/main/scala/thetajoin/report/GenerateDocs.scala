@@ -3,6 +3,7 @@ package thetajoin.report
 import java.nio.file.{Files, Path, Paths}
 
 import thetajoin.accelerator.Registry
+import thetajoin.condition.rules.{Rule, Rules}
 
 /**
  * Writes the texts that follow from the registry, the settings and the reasons: pages of docs/, and the constants of
@@ -16,6 +17,7 @@ object GenerateDocs {
     write(root.resolve("docs/settings.md"), settingsPage)
     write(root.resolve("docs/accelerators.md"), acceleratorsPage)
     write(root.resolve("docs/reasons.md"), reasonsPage)
+    write(root.resolve("docs/other-forms.md"), formsPage)
     write(root.resolve("python/src/thetajoin/_settings.py"), pythonConstants)
   }
 
@@ -58,6 +60,40 @@ object GenerateDocs {
        || --- | --- | --- |
        |${Registry.reasons.map(r => s"| `${r.name}` | ${r.what}. | ${r.remedy} |").mkString("\n|")}
        |""".stripMargin
+
+  private def formsPage: String = {
+    def rows(rule: Rule): Seq[String] =
+      rule.readings.map(r => s"| `${r.form}` | `${r.becomes}` | ${rule.proof} |")
+    def table(rules: Seq[Rule]): String =
+      (Seq("| form | is read as | why |", "| --- | --- | --- |") ++ rules.flatMap(rows))
+        .mkString("\n|")
+    s"""<!-- $notice -->
+       |# Other forms of the same condition
+       |
+       |[Conditions](conditions.md) lists the forms that run on an index. This page lists conditions that are read as one
+       |of them. Either side of a comparison may be the first, and forms may be combined.
+       |
+       |## The same condition
+       |
+       |The condition of the join is replaced. EXPLAIN shows the new one.
+       |
+       |${table(Rules.ofConditions)}
+       |
+       |## A condition that is implied
+       |
+       |The index answers the condition in the second column. The condition itself is tested on the candidates.
+       |
+       |${table(Rules.ofForms ++ Rules.ofComparisons ++ Rules.ofValues)}
+       |
+       |## Alternatives
+       |
+       |- An alternative of one side makes an end open: `b.hi IS NULL OR a.t < b.hi` is a bound at infinity where `b.hi` is
+       |  null. So do CASE and IF.
+       |- What all alternatives of an OR imply is indexed: `a.d > b.d OR a.d = b.d AND a.id > b.id` implies `a.d >= b.d`.
+       |- If each alternative bounds from both ends, the widest bounds are indexed:
+       |  `a.s BETWEEN b.s AND b.e OR b.s BETWEEN a.s AND a.e`.
+       |""".stripMargin
+  }
 
   private def pythonConstants: String = {
     val named = Registry.settings.map(s => constantName(s.key) -> s).sortBy(_._1)

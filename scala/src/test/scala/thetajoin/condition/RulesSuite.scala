@@ -233,9 +233,9 @@ class RulesSuite extends AnyFunSuite {
   )
 
   test("each rule says what it does") {
-    val rules = Rules.ofValues ++ Rules.ofConditions
-    assert(rules.forall(r => Seq(r.form, r.becomes, r.proof).forall(_.nonEmpty)))
-    assert(rules.map(_.form).distinct.size == rules.size)
+    val rules = Rules.ofValues ++ Rules.ofComparisons ++ Rules.ofForms ++ Rules.ofConditions
+    assert(rules.forall(r => r.readings.nonEmpty && r.proof.endsWith(".")))
+    assert(rules.flatMap(_.readings).map(_.form).distinct.size == rules.map(_.readings.size).sum)
   }
 
   test("sums are the same in generated code") {

@@ -72,7 +72,7 @@ object IntervalAccelerator extends Accelerator {
       index.spec,
       cost = Cost(if (equal.isEmpty) 0.25 else 0.05, perProbe = 150, perBuildRow = 250)
     ))
-    // Each probe value is compared with the build value of the same bound, of which there may be one for both.
+    // A probe value is compared with the build value of its bound. Both bounds may have the same build value.
     val compared = offer.probeKeys.indices.map(math.min(_, offer.buildKeys.size - 1))
     ValueRank.resolved(offer, compared)
   }

@@ -4,7 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeSet,
   BitwiseNot,
   Coalesce,
+  CreateNamedStruct,
   Expression,
+  If,
+  IsNotNull,
   Literal,
   SortOrder,
   TryEval
@@ -12,7 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 
 import thetajoin.condition.{Operator, OrderedLong, Safety}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
-import thetajoin.kit.{Bound, EqualKeys, Segments, ValueOrder}
+import thetajoin.kit.{Bound, EqualKeys, Segments, ValueOrder, ValueRank}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -47,7 +50,7 @@ object NearestAccelerator extends Accelerator {
       classOf[Closest],
       classOf[FirstClosest],
       classOf[Segments]
-    )
+    ) ++ ValueRank.wireClasses
 
   override def reasons: Seq[ReasonCode] = Seq(OtherRank)
 
@@ -104,6 +107,7 @@ object NearestAccelerator extends Accelerator {
     val isOfBuild = rank.child.references.subsetOf(AttributeSet(request.build)) &&
       Safety.cannotFail(rank.child)
     if (!isOfBuild || ValueOrder.unordered(rank.dataType).isDefined) Left(OtherRank(rank.sql))
+    else if (firstOf(rank).nonEmpty) ofStructs(request, rank, firstOf(rank).get, equal)
     else if (!OrderedLong.orders(rank.dataType)) ofValues(request, rank, equal)
     else {
       val value = OrderedLong.of(rank.child)
@@ -114,6 +118,43 @@ object NearestAccelerator extends Accelerator {
       else Right(offer(rank, equal, value, best(lower), best(upper)))
     }
   }
+
+  /** The first value of an order by several, if it is a number. */
+  private def firstOf(rank: SortOrder): Option[Expression] = rank.child match {
+    case struct: CreateNamedStruct =>
+      struct.valExprs.headOption.filter(first => OrderedLong.orders(first.dataType))
+    case _ => None
+  }
+
+  /** The condition bounds the first value. Structs are numbered in their order. */
+  private def ofStructs(
+      request: JoinRequest,
+      rank: SortOrder,
+      first: Expression,
+      equal: EqualKeys
+  ): Either[Reason, Offer] = {
+    val value = OrderedLong.of(first)
+    val bounds = request.shape.plainComparisons.flatMap(Bound.of(_, request.buildSide))
+      .filter(_.build.semanticEquals(value))
+      .map { bound =>
+        // A bound from below is below the values that equal it, unless these do not pass.
+        val isAbove = bound.isLower == bound.strict
+        bound.copy(probe = ValueRank(bound.probe, Some(isAbove)), strict = false)
+      }
+    val (lower, upper) = bounds.partition(_.isLower == rank.isAscending)
+    if (equal.isEmpty && bounds.isEmpty) Left(OtherRank(rank.sql))
+    else {
+      // A row whose first value is null does not pass a bound.
+      val compared =
+        if (bounds.isEmpty || !first.nullable) rank.child
+        else If(IsNotNull(first), rank.child, Literal(null, rank.dataType))
+      val found =
+        offer(rank, equal, ValueRank(compared), exactOf(lower), exactOf(upper))
+      Right(ValueRank.resolved(found, found.probeKeys.indices.map(math.min(_, equal.size))))
+    }
+  }
+
+  private def exactOf(bounds: Seq[Bound]): Option[Bound] = bounds.find(_.exact)
 
   private def ofValues(
       request: JoinRequest,

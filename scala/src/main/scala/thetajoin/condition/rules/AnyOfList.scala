@@ -3,14 +3,17 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, In, Or}
 
 object AnyOfList extends ConditionRule {
-  override val form: String = "b.x IN (a.x, '*')"
-  override val becomes: String = "b.x = a.x OR b.x = '*'"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "b.kind IN (a.kind, '*')",
+      "(b.kind = a.kind OR b.kind = '*')"
+    )
+  )
   override val proof: String = "A value is in a list if it is equal to one of the list."
 
   override def rewritten(condition: Expression): Option[Expression] = condition match {
-    // A list without constants is served as an array.
-    case In(value, list)
-        if list.size <= Most && list.exists(_.foldable) && list.exists(!_.foldable) =>
+    // A list with more columns is served as an array.
+    case In(value, list) if list.size <= Most && list.count(!_.foldable) == 1 =>
       list.map[Expression](EqualTo(value, _)).reduceOption(Or(_, _))
     case _ => None
   }

@@ -3,9 +3,12 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 
 object Choices extends ValueRule {
-  override val form: String =
-    "coalesce(x, y) <= v, if(c, x, y) <= v, CASE WHEN c THEN x .. END <= v"
-  override val becomes: String = "x <= v unless x is not the value that is chosen, y <= v likewise"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "a.t >= coalesce(b.lo, a.t) AND a.t <= coalesce(b.hi, a.t)",
+      "a.t >= b.lo AND a.t <= b.hi"
+    )
+  )
   override val proof: String = "The value is the chosen one."
 
   override def bounds(

@@ -3,8 +3,16 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 
 object ElementFound extends ConditionRule {
-  override val form: String = "array_position(a.tags, b.tag) > 0, size(filter(a.tags, x -> ..)) > 0"
-  override val becomes: String = "array_contains(a.tags, b.tag), exists(a.tags, x -> ..)"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "array_position(a.tags, b.tag) > 0",
+      "array_contains(a.tags, b.tag)"
+    ),
+    Reading(
+      "size(filter(a.tags, t -> t = b.tag)) > 0",
+      "exists(a.tags, t -> t = b.tag)"
+    )
+  )
   override val proof: String =
     "A place is not zero if the value is among the elements, and a filter leaves none if none passes."
 

@@ -5,8 +5,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import thetajoin.condition.ConditionAnalysis
 
 object ElementWith extends FormRule {
-  override val form: String = "exists(a.items, x -> x.sku = b.sku AND x.quantity >= b.quantity)"
-  override val becomes: String = "array_contains(transform(a.items, x -> x.sku), b.sku)"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "exists(a.items, i -> i.kind = b.tag AND i.n >= b.id)",
+      "array_contains(transform(a.items, i -> i.kind), b.tag)"
+    )
+  )
   override val proof: String = "The element for which the function is true has the value."
 
   override def implied(condition: Expression): Option[Expression] = condition match {

@@ -4,9 +4,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.MapType
 
 object EntryFound extends ConditionRule {
-  override val form: String = "a.m[b.k] = b.v"
-  override val becomes: String =
-    "b.k IS NOT NULL AND b.v IS NOT NULL AND array_contains(map_entries(a.m), struct(b.k, b.v))"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "a.m[b.key] = b.id",
+      "array_contains(map_entries(a.m), named_struct('key', b.key, 'value', b.id))"
+    )
+  )
   override val proof: String = "A map has each key once."
 
   override def rewritten(condition: Expression): Option[Expression] = condition match {

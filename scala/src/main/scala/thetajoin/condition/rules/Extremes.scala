@@ -3,8 +3,12 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions.{Expression, Greatest, IsNull, Least}
 
 object Extremes extends ValueRule {
-  override val form: String = "greatest(x, y) <= v, v <= least(x, y)"
-  override val becomes: String = "x <= v AND y <= v, v <= x AND v <= y, unless x or y is null"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "greatest(a.lo, b.lo) <= least(a.hi, b.hi)",
+      "a.lo <= b.hi AND b.lo <= a.hi"
+    )
+  )
   override val proof: String =
     "No argument is above the greatest one or below the least one, and nulls are skipped."
 

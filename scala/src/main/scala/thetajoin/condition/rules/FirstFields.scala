@@ -5,8 +5,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import thetajoin.condition.Operator
 
 object FirstFields extends ComparisonRule {
-  override val form: String = "struct(a.x, a.y) < struct(b.x, b.y)"
-  override val becomes: String = "a.x <= b.x, unless one is null"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "struct(a.x, b.y) < struct(b.x, a.y)",
+      "a.x <= b.x"
+    )
+  )
   override val proof: String = "Structs are ordered by their first fields, then by the others."
 
   override def implied(l: Expression, operator: Operator, r: Expression): Option[Expression] =

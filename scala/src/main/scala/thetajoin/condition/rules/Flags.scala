@@ -6,9 +6,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BooleanType, NumericType}
 
 object Flags extends ConditionRule {
-  override val form: String =
-    "CASE WHEN a.x = b.x THEN 1 ELSE 0 END + CASE WHEN a.y = b.y THEN 1 ELSE 0 END >= 1"
-  override val becomes: String = "a.x = b.x OR a.y = b.y"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "CASE WHEN a.x = b.x THEN 1 ELSE 0 END + CASE WHEN a.y = b.y THEN 1 ELSE 0 END >= 1",
+      "(a.x = b.x OR a.y = b.y)"
+    )
+  )
   override val proof: String =
     "A comparison of numbers that conditions choose is tried with each choice; if it stays true " +
       "when one more flag is set, only the flags that must be set matter."
@@ -81,7 +84,7 @@ object Flags extends ConditionRule {
     if (others.size * found.size > MostNegated) None else (found ++ last).reduceOption(Or(_, _))
   }
 
-  /** Of several numbers each of which is one of two. */
+  /** Of several flags, which have one of two numbers each. */
   private def ofFlags(comparison: Expression, flags: Seq[Chosen]): Option[Expression] = {
     val areFlags =
       flags.size <= MostFlags && flags.forall(f => f.branches.size == 1 && f.otherwise.nonEmpty)

@@ -5,9 +5,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import thetajoin.condition.Operator
 
 object GreatCircle extends ComparisonRule {
-  override val form: String =
-    "12742 * asin(sqrt(pow(sin(radians(b.lat - a.lat) / 2), 2) + cos(radians(a.lat)) * cos(radians(b.lat)) * ..)) <= 50"
-  override val becomes: String = "abs(b.lat - a.lat) <= 0.45, unless a latitude is beyond a pole"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "12742 * asin(sqrt(pow(sin(radians(b.lat - a.lat) / 2), 2) + " +
+        "cos(radians(a.lat)) * cos(radians(b.lat)) * pow(sin(radians(b.lon - a.lon) / " +
+        "2), 2))) <= 2000",
+      "abs(b.lat - a.lat) <= 18"
+    )
+  )
   override val proof: String =
     "Two points on a sphere are as far apart as their circles of latitude at least; cosines of latitudes are not negative."
 

@@ -4,9 +4,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.StringType
 
 object ListFound extends ConditionRule {
-  override val form: String = "find_in_set(b.v, a.list) > 0"
-  override val becomes: String =
-    "NOT contains(b.v, ',') AND array_contains(split(a.list, ','), b.v)"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "find_in_set(b.tag, a.list) > 0",
+      "array_contains(split(a.list, ','), b.tag)"
+    )
+  )
   override val proof: String = "A value with a comma is found in no list."
 
   override def rewritten(condition: Expression): Option[Expression] = condition match {

@@ -3,8 +3,12 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 
 object NullSafe extends ConditionRule {
-  override val form: String = "a.x = b.x OR a.x IS NULL AND b.x IS NULL"
-  override val becomes: String = "a.x <=> b.x"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "a.t > b.t AND (a.x = b.x OR a.x IS NULL AND b.x IS NULL)",
+      "a.t > b.t AND a.x <=> b.x"
+    )
+  )
   override val proof: String = "Two values are the same if they are equal, or both null."
 
   override def rewritten(condition: Expression): Option[Expression] = condition match {

@@ -3,8 +3,12 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, Literal}
 
 object OrFalse extends ConditionRule {
-  override val form: String = "coalesce(<condition>, false)"
-  override val becomes: String = "<condition>"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "coalesce(a.t > b.t, false)",
+      "a.t > b.t"
+    )
+  )
   override val proof: String = "A join does not tell a condition that is null from a false one."
 
   override def rewritten(condition: Expression): Option[Expression] = condition match {

@@ -3,9 +3,16 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 
 object OwnValue extends ConditionRule {
-  override val form: String = "a.x = coalesce(b.x, a.x), a.x = if(b.x = '*', a.x, b.x)"
-  override val becomes: String =
-    "a.x IS NOT NULL AND (b.x IS NULL OR a.x = b.x), a.x IS NOT NULL AND (b.x = '*' OR a.x = b.x)"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "a.x = coalesce(b.x, a.x)",
+      "(b.x IS NULL OR a.x = b.x)"
+    ),
+    Reading(
+      "a.kind = if(b.kind = '*', a.kind, b.kind)",
+      "(b.kind = '*' OR a.kind = b.kind)"
+    )
+  )
   override val proof: String =
     "A value that is not null is equal to itself, so only the other choice is left to compare."
 

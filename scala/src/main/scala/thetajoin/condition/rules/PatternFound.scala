@@ -4,9 +4,20 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.StringType
 
 object PatternFound extends FormRule {
-  override val form: String =
-    "regexp_instr(a.t, b.p) > 0, regexp_extract(a.t, b.p, 0) <> '', size(split(a.t, b.p)) > 1"
-  override val becomes: String = "a.t RLIKE b.p"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "regexp_instr(a.text, b.regex) > 0",
+      "a.text RLIKE b.regex"
+    ),
+    Reading(
+      "regexp_extract(a.text, b.regex, 0) <> ''",
+      "a.text RLIKE b.regex"
+    ),
+    Reading(
+      "size(split(a.text, b.name)) > 1",
+      "a.text RLIKE b.name"
+    )
+  )
   override val proof: String =
     "Without a match the place and the number of matches are zero, the extract is empty, and the text stays in one piece."
 

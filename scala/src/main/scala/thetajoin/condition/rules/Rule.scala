@@ -4,18 +4,18 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 
 import thetajoin.condition.Operator
 
-/** How a form of expression is read, and why that is right. The documentation of conditions is made from these. */
+/** How conditions are read, and why that is right. The documentation of conditions is made from these. */
 trait Rule {
 
-  /** The form, as SQL. */
-  def form: String
+  /** For example. */
+  def readings: Seq[Reading]
 
-  /** What it is read as. */
-  def becomes: String
-
-  /** Why, in a sentence. */
+  /** Why that is right, in a sentence. */
   def proof: String
 }
+
+/** A condition of sides `a` and `b`, and the condition that it is read as, in SQL. */
+final case class Reading(form: String, becomes: String)
 
 /** Tells values that bound a value of both sides from below or from above. */
 trait ValueRule extends Rule {

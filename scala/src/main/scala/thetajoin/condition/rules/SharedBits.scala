@@ -4,9 +4,13 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
 object SharedBits extends FormRule {
-  override val form: String = "bit_count(a.h ^ b.h) <= 2"
-  override val becomes: String =
-    "a.h & m0 = b.h & m0 OR a.h & m1 = b.h & m1 OR a.h & m2 = b.h & m2, with a third of the bits in each mask"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "bit_count(a.bits ^ b.bits) <= 1",
+      "(a.bits & 4294967295 = b.bits & 4294967295 OR a.bits & -4294967296 = b.bits " +
+        "& -4294967296)"
+    )
+  )
   override val proof: String =
     "If no more than n bits differ, then of n + 1 groups of bits one at least has none of them."
 

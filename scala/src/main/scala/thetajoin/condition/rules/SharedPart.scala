@@ -3,9 +3,12 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 
 object SharedPart extends FormRule {
-  override val form: String =
-    "size(array_intersect(a.tags, b.tags)) / size(array_union(a.tags, b.tags)) >= 0.5"
-  override val becomes: String = "size(array_intersect(a.tags, b.tags)) >= 1"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "size(array_intersect(a.tags, b.tags)) / size(array_union(a.tags, b.tags)) >= 0.5",
+      "size(array_intersect(a.tags, b.tags)) >= 1"
+    )
+  )
   override val proof: String = "A part above zero of a number that is not below zero is above zero."
 
   override def implied(condition: Expression): Option[Expression] = condition match {

@@ -4,8 +4,16 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.StringType
 
 object StringFound extends FormRule {
-  override val form: String = "right(a.t, n) = b.s, length(replace(a.t, b.s, '')) < length(a.t)"
-  override val becomes: String = "endswith(a.t, b.s), contains(a.t, b.s)"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "right(a.text, length(b.name)) = b.name",
+      "endswith(a.text, b.name)"
+    ),
+    Reading(
+      "length(replace(a.text, b.name, '')) < length(a.text)",
+      "contains(a.text, b.name)"
+    )
+  )
   override val proof: String =
     "The last characters of a text are an end of it, and only a string that is found is replaced."
 
@@ -26,19 +34,12 @@ object StringFound extends FormRule {
   ): Option[Expression] =
     if (Seq(text, string).forall(_.dataType == StringType)) Some(found(text, string)) else None
 
-  /** `right(text, n)`, as Spark writes it out: empty if n is not above zero. */
+  /** The rest of a text from some character on: `right(text, n)` is written so, next to other cases. */
   private object LastCharacters {
     def unapply(e: Expression): Option[Expression] = e match {
-      case If(IsNull(text), Literal(null, _), If(_, empty: Literal, last: Substring))
-          if empty.value != null && empty.value.toString.isEmpty && last.str.semanticEquals(text) &&
-            last.pos.isInstanceOf[UnaryMinus] && isUnbounded(last.len) =>
-        Some(text)
+      case If(_, _: Literal, rest) => unapply(rest)
+      case Substring(text, _, Literal(Int.MaxValue, _)) => Some(text)
       case _ => None
     }
-  }
-
-  private def isUnbounded(length: Expression): Boolean = length match {
-    case Literal(n: Int, _) => n == Int.MaxValue
-    case _ => false
   }
 }

@@ -6,8 +6,12 @@ import org.apache.spark.sql.types.{DoubleType, FloatType}
 import thetajoin.condition.Safety
 
 object Sums extends ValueRule {
-  override val form: String = "greatest(x, y) + z <= v, least(x, y) - z >= v and the like"
-  override val becomes: String = "x + z <= v AND y + z <= v, x - z >= v AND y - z >= v"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "least(a.hi, b.hi) - greatest(a.lo, b.lo) > 1",
+      "a.hi - b.lo > 1 AND b.hi - a.lo > 1"
+    )
+  )
   override val proof: String =
     "A sum, a difference of numbers or times and a cast to a wider number keep the order of their operands."
 

@@ -8,8 +8,12 @@ import org.apache.spark.sql.types.DayTimeIntervalType
 import thetajoin.condition.Operator
 
 object Units extends ComparisonRule {
-  override val form: String = "timestampdiff(MINUTE, a.t, b.t) <= 30, months_between(b.t, a.t) <= 2"
-  override val becomes: String = "b.t - a.t < INTERVAL '31' MINUTE, b.t - a.t < INTERVAL '124' DAY"
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "timestampdiff(MINUTE, b.ts, a.ts) BETWEEN 0 AND 3",
+      "a.ts - b.ts > INTERVAL '-1' MINUTE AND a.ts - b.ts < INTERVAL '4' MINUTE"
+    )
+  )
   override val proof: String =
     "The number of whole units is rounded towards zero, and each unit has a shortest and a longest length."
 
