@@ -36,8 +36,8 @@ private[condition] object ImpliedBounds {
   /**
    * A term of a sum that is zero at most.
    *
-   * @param isReach whether it belongs to the side that may be the greater one: if that side is NaN, all that is
-   *   compared with it passes
+   * @param isReach whether all that is compared with the term passes if it is NaN, or an infinity that stands for no
+   *   bound. It does not stand alone then, but in an [[OutwardSum]]
    */
   private final case class Term(value: Expression, weight: Double, isReach: Boolean = false)
 
@@ -79,7 +79,10 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       val dividend = asDouble(x)
       def bound(y: Expression, sign: Int) = {
         val passing = Literal(if (sign > 0) Double.NegativeInfinity else Double.PositiveInfinity)
-        isolated(Seq(Term(If(IsNaN(dividend), passing, dividend), sign), Term(y, -sign * c)))
+        isolated(Seq(
+          Term(If(IsNaN(dividend), passing, dividend), sign),
+          Term(y, -sign * c, isReach = true)
+        ))
       }
       val towards = if (isBelow) 1 else -1
       Seq(true, false).flatMap(isPositive =>

@@ -72,7 +72,7 @@ final class ValueFinder(
 }
 
 /** A number of 64 bits for a value: a lesser value has none that is greater. */
-private object ValuePrefix {
+private[kit] object ValuePrefix {
   def of(t: DataType): Any => Long = t match {
     case s: StringType if s.collationId == StringType.collationId =>
       value => value.asInstanceOf[UTF8String].getPrefix ^ Long.MinValue

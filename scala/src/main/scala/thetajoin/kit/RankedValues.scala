@@ -75,11 +75,33 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
     OrderedIndex(ofValues, order)
   }
 
+  /** Puts rows with equal prefixes into their order. */
+  private def sortEqual(
+      order: Array[Int],
+      prefixes: Array[Long],
+      ordering: Ordering[InternalRow]
+  ): Unit = {
+    var from = 0
+    while (from < order.length) {
+      var until = from + 1
+      while (until < order.length && prefixes(order(until)) == prefixes(order(from))) until += 1
+      if (until - from > 1) {
+        val sorted = order.slice(from, until)
+          .sortWith((a, b) => ordering.lt(rows(a), rows(b)))
+        Array.copy(sorted, 0, order, from, sorted.length)
+      }
+      from = until
+    }
+  }
+
   /** The numbers of a column's values by row, and its distinct values in ascending order. */
   private def ranked(column: RankedColumn): (Array[Long], DistinctValues) = {
     val t = types(column.place)
     val ordering = ValueOrder.at(column.place, t)
-    val order = rows.sorted(ordering)
+    val prefix = ValuePrefix.of(t)
+    val prefixes = Array.tabulate(rows.size)(i => prefix(rows(i).get(column.place, t)))
+    val order = LongOrder.ascending(prefixes, rows.size)
+    sortEqual(order, prefixes, ordering)
     val ranks = new Array[Long](order.length)
     val firsts = Array.newBuilder[Int]
     var rank = -1L

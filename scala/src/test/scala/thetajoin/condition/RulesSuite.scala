@@ -116,12 +116,31 @@ class RulesSuite extends AnyFunSuite {
       And(LessThanOrEqual(c.x, c.y), LessThanOrEqual(c.y, c.z))
     )
   )
-  implies("a quotient", 2, Seq(DoubleType))(c =>
-    LessThanOrEqual(Divide(c.x, c.y), Literal(1.5))
+  for (most <- Seq(1.5, 1.0, -1.0, -0.5)) {
+    implies(s"a quotient up to $most", 2, Seq(DoubleType))(c =>
+      LessThanOrEqual(Divide(c.x, c.y), Literal(most))
+    )
+    implies(s"a quotient above $most", 2, Seq(DoubleType))(c =>
+      GreaterThan(Divide(c.x, c.y), Literal(most))
+    )
+  }
+  implies("a quotient of two bounds", 2, Seq(DoubleType))(c =>
+    And(
+      GreaterThanOrEqual(Divide(c.x, c.y), Literal(0.5)),
+      LessThan(Divide(c.x, c.y), Literal(1.0))
+    )
   )
-  implies("a quotient from below", 2, Seq(DoubleType))(c =>
-    GreaterThan(Divide(c.x, c.y), Literal(-0.5))
+  implies("a quotient of whole numbers", 2, Seq(IntegerType, LongType))(c =>
+    GreaterThan(Divide(Cast(c.x, DoubleType), Cast(c.y, DoubleType)), Literal(1.0))
   )
+  for (most <- Seq(1.0, 4.0)) {
+    implies(s"a distance in parts of a column up to $most", 2, Seq(DoubleType))(c =>
+      LessThanOrEqual(Divide(Abs(Subtract(c.x, c.y)), c.y), Literal(most))
+    )
+    implies(s"a distance times a column up to $most", 2, Seq(DoubleType))(c =>
+      LessThanOrEqual(Multiply(Abs(Subtract(c.x, c.y)), c.x), Literal(most))
+    )
+  }
   implies("a distance in parts of a column", 2, Seq(DoubleType))(c =>
     LessThanOrEqual(
       Multiply(Divide(Abs(Subtract(c.x, c.y)), c.y), Literal(10.0)),
