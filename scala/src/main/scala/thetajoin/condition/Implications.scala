@@ -79,25 +79,29 @@ private[condition] final class Implications(
    */
   private def shared(conditions: Seq[Expression]): Seq[Comparison] = {
     val ends = Seq(true, false)
+    val implied = conditions.map(of)
     val same = ends.flatMap { isBelow =>
-      val each = conditions.map(c => (of(c) ++ ofEqual(c)).filter(_.operator.isBelow == isBelow))
+      val each = conditions.zip(implied).map { case (condition, comparisons) =>
+        (comparisons ++ ofEqual(condition)).filter(_.operator.isBelow == isBelow)
+      }
       each.head.flatMap(sameInAll(_, each.tail))
     }
     if (same.nonEmpty) same
     else {
       val widest = ends.map { isBelow =>
-        val firsts = conditions.map(of(_).find(_.operator.isBelow == isBelow))
+        val firsts = implied.map(_.find(_.operator.isBelow == isBelow))
         if (firsts.forall(_.exists(_.isNumeric))) Some(widened(firsts.flatten)) else None
       }
       if (widest.forall(_.nonEmpty)) widest.flatten else Nil
     }
   }
 
-  private def ofEqual(condition: Expression): Seq[Comparison] =
-    ConditionAnalysis.conjuncts(condition).collect {
-      case EqualTo(l, r) if RowOrdering.isOrderable(l.dataType) =>
-        Seq(Operator.LessOrEqual, Operator.GreaterOrEqual).flatMap(isolate(l, _, r))
-    }.flatten
+  private def ofEqual(condition: Expression): Seq[Comparison] = condition match {
+    case And(l, r) => ofEqual(l) ++ ofEqual(r)
+    case EqualTo(l, r) if RowOrdering.isOrderable(l.dataType) =>
+      Seq(Operator.LessOrEqual, Operator.GreaterOrEqual).flatMap(isolate(l, _, r))
+    case _ => Nil
+  }
 
   private def sameInAll(c: Comparison, others: Seq[Seq[Comparison]]): Option[Comparison] = {
     val found = others.map(_.find(o =>

@@ -1,7 +1,5 @@
 package thetajoin.condition
 
-import scala.util.Try
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
@@ -40,14 +38,11 @@ private[condition] object ImpliedBounds {
    *   bound. It does not stand alone then, but in an [[OutwardSum]]
    */
   private final case class Term(value: Expression, weight: Double, isReach: Boolean = false)
-
-  /** Products with other factors may lose all their digits. */
-  private val LeastWeight = 1e-10
-  private val GreatestWeight = 1e10
 }
 
 private final class ImpliedBounds(source: Expression, sides: Sides) {
   import ImpliedBounds._
+  import NumberForms._
   import Safety.{isMeasured, isNumber}
 
   private val precision = Precision.of(source)
@@ -234,39 +229,6 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     }
   }
 
-  private def isPrecise(weight: Double): Boolean =
-    math.abs(weight) >= LeastWeight && math.abs(weight) <= GreatestWeight
-
   private def outward(terms: Seq[Term], isUp: Boolean): Expression =
     OutwardSum(terms.map(_.value), terms.map(_.weight), isUp, precision)
-
-  /** A number that is cast to one of at least its range. */
-  private object Widened {
-    def unapply(cast: Cast): Option[Expression] =
-      if (
-        isNumber(cast.child.dataType) && isNumber(cast.dataType) &&
-        Safety.widens(cast.child.dataType, cast.dataType)
-      ) Some(cast.child)
-      else None
-  }
-
-  /** A product with a constant, or a quotient by one. */
-  private object Weighted {
-    def unapply(product: BinaryArithmetic): Option[(Double, Expression)] = {
-      val parts = product match {
-        case Multiply(Constant(weight), x, _) => Some((weight, x))
-        case Multiply(x, Constant(weight), _) => Some((weight, x))
-        case Divide(x, Constant(divisor), _) => Some((1 / divisor, x))
-        case _ => None
-      }
-      parts.filter { case (weight, _) => isPrecise(weight) && isMeasured(product) }
-    }
-  }
-
-  private object Constant {
-    def unapply(e: Expression): Option[Double] =
-      if (e.foldable && isNumber(e.dataType))
-        Try(e.eval()).toOption.collect { case n: Number => n.doubleValue }.filter(_.isFinite)
-      else None
-  }
 }

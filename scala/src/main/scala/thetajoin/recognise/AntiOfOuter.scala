@@ -41,7 +41,9 @@ object AntiOfOuter extends Rule[LogicalPlan] with OrAsItIs {
         case IsNull(a: Attribute) => known.contains(a)
         case _ => false
       }
-      if (absent.isEmpty) None
+      val isMoved =
+        join.condition.forall(c => c.deterministic && !c.exists(_.isInstanceOf[PythonUDF]))
+      if (absent.isEmpty || !isMoved) None
       else {
         val found = Join(kept, other, LeftAnti, join.condition, hint)
         val columns = join.output.map { a =>

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.DayTimeIntervalType
 
-import thetajoin.condition.Operator
+import thetajoin.condition.{Operator, Safety}
 
 object Units extends ComparisonRule {
   override val readings: Seq[Reading] = Seq(
@@ -58,7 +58,7 @@ object Units extends ComparisonRule {
         Lengths.get(unit.toUpperCase(java.util.Locale.ROOT)).map { case (shortest, longest) =>
           InUnits(SubtractTimestamps(end, start, legacyInterval = false, zone), shortest, longest)
         }
-      case c: Cast => unapply(c.child)
+      case c: Cast if Safety.widens(c.child.dataType, c.dataType) => unapply(c.child)
       case _ => None
     }
   }

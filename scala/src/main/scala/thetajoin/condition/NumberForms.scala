@@ -1,0 +1,47 @@
+package thetajoin.condition
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+
+/** Forms of numbers whose bounds follow from the bounds of a part. */
+private[condition] object NumberForms {
+  import Safety.{isMeasured, isNumber}
+
+  /** Products with other factors may lose all their digits. */
+  val LeastWeight = 1e-10
+  val GreatestWeight = 1e10
+
+  def isPrecise(weight: Double): Boolean =
+    math.abs(weight) >= LeastWeight && math.abs(weight) <= GreatestWeight
+
+  /** A number that is cast to one of at least its range. */
+  object Widened {
+    def unapply(cast: Cast): Option[Expression] =
+      if (
+        isNumber(cast.child.dataType) && isNumber(cast.dataType) &&
+        Safety.widens(cast.child.dataType, cast.dataType)
+      ) Some(cast.child)
+      else None
+  }
+
+  /** A product with a constant, or a quotient by one. */
+  object Weighted {
+    def unapply(product: BinaryArithmetic): Option[(Double, Expression)] = {
+      val parts = product match {
+        case Multiply(Constant(weight), x, _) => Some((weight, x))
+        case Multiply(x, Constant(weight), _) => Some((weight, x))
+        case Divide(x, Constant(divisor), _) => Some((1 / divisor, x))
+        case _ => None
+      }
+      parts.filter { case (weight, _) => isPrecise(weight) && isMeasured(product) }
+    }
+  }
+
+  object Constant {
+    def unapply(e: Expression): Option[Double] =
+      if (e.foldable && isNumber(e.dataType))
+        Try(e.eval()).toOption.collect { case n: Number => n.doubleValue }.filter(_.isFinite)
+      else None
+  }
+}
