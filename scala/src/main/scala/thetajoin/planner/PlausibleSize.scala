@@ -3,6 +3,7 @@ package thetajoin.planner
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
+import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 
 import thetajoin.Yardsticks
@@ -45,12 +46,20 @@ private[planner] object PlausibleSize {
   /** Of a computed array or map; 0 for other values. */
   private def bytes(e: Expression): Int = (e, e.dataType) match {
     case (_: Attribute, _) => 0
-    case (CreateArray(elements, _), ArrayType(t, _)) => elements.size * t.defaultSize
     case (CreateMap(entries, _), MapType(k, v, _)) =>
       entries.size / 2 * (k.defaultSize + v.defaultSize)
-    case (_, t: ArrayType) => Yardsticks.ManyElements() * t.elementType.defaultSize
+    case (_, t: ArrayType) =>
+      elements(e).getOrElse(Yardsticks.ManyElements()) * t.elementType.defaultSize
     case (_, t: MapType) =>
       Yardsticks.ManyElements() * (t.keyType.defaultSize + t.valueType.defaultSize)
     case _ => 0
+  }
+
+  /** How many an array has, if its text says so. */
+  private def elements(array: Expression): Option[Int] = array match {
+    case Literal(values: ArrayData, _) => Some(values.numElements())
+    case CreateArray(values, _) => Some(values.size)
+    case ArrayTransform(values, _) => elements(values)
+    case _ => None
   }
 }
