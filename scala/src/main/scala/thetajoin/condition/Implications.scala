@@ -49,18 +49,16 @@ private[condition] final class Implications(
 
   /** One infinity less another may stand in for a number. */
   private def notANumber(bound: Bounding): Option[Expression] = bound.value match {
-    case sum @ (_: Add | _: Subtract) if isFractional(sum) && isOfOneSide(sum) => Some(IsNaN(sum))
+    case sum @ (_: Add | _: Subtract) if isFractional(sum) && sides.ofOne(sum) => Some(IsNaN(sum))
     case _ => None
   }
 
   private def isFractional(e: Expression): Boolean =
     e.dataType == DoubleType || e.dataType == FloatType
 
-  private def isOfOneSide(e: Expression): Boolean = sides.ofLeft(e) || sides.ofRight(e)
-
   /** Alternatives of one side open the comparisons that all others imply. */
   private def ofAny(alternatives: Seq[Expression]): Seq[Comparison] = {
-    val (ofOneSide, paired) = alternatives.partition(isOfOneSide)
+    val (ofOneSide, paired) = alternatives.partition(sides.ofOne)
     val implied = paired match {
       case Nil => Nil
       case Seq(one) => of(one)

@@ -113,11 +113,11 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       within(x, reach) ++ within(y, reach)
     case Weighted(weight, x) if weight > 0 => within(x, scaled(reach, 1 / weight))
     case Widened(child) => within(child, reach)
-    case Divide(x, y, _) if isMeasured(length) && isOfOneSide(y) =>
+    case Divide(x, y, _) if isMeasured(length) && sides.ofOne(y) =>
       constant(reach).toSeq.flatMap(c =>
         within(x, Seq(Term(onlyIf(y, isPositive = true), c, isReach = true)))
       )
-    case Multiply(x, y, _) if isMeasured(length) && isOfOneSide(y) =>
+    case Multiply(x, y, _) if isMeasured(length) && sides.ofOne(y) =>
       // Where y is not above zero, the product tells nothing: its inverse would be negative, or infinite.
       val inverse = Pow(onlyIf(y, isPositive = true), Literal(-1.0))
       constant(reach).toSeq.flatMap(c =>
@@ -125,8 +125,6 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       )
     case _ => Nil
   }
-
-  private def isOfOneSide(e: Expression): Boolean = sides.ofLeft(e) || sides.ofRight(e)
 
   private def unlessZero(inverse: Expression): Expression =
     If(EqualTo(inverse, Literal(0.0)), Literal(Double.PositiveInfinity), inverse)

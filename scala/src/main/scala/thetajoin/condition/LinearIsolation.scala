@@ -51,7 +51,7 @@ private[condition] object LinearIsolation {
       written = leftTerms ++ rightTerms
       scaled = written.map(_.scaled(written.map(_.scale).max))
       if scaled.forall(_.nonEmpty)
-      slack = Seq(left, right).map(ofClocks).max
+      slack = Seq(left, right).map(ofClocks).sum
       late = Term(Literal(slack), negative = operator.isBelow)
       all = scaled.flatten ++ (if (slack > 0) Seq(late) else Nil)
       (ofRight, others) = all.partition(t => sides.ofRight(t.expression))
@@ -74,14 +74,10 @@ private[condition] object LinearIsolation {
    * the local time, whose clocks may be changed.
    */
   private def ofClocks(e: Expression): Long =
-    if (
-      e.exists {
-        case added @ TimePlus(_, _) =>
-          added.asInstanceOf[TimeZoneAwareExpression].timeZoneId.flatMap(LocalTime.of).nonEmpty
-        case _ => false
-      }
-    ) MostClockChange
-    else 0L
+    MostClockChange * e.collect {
+      case added @ TimePlus(_, _) =>
+        added.asInstanceOf[TimeZoneAwareExpression].timeZoneId.flatMap(LocalTime.of)
+    }.flatten.size
 
   /** Two days in microseconds: zones have moved across the date line. */
   private val MostClockChange = 2L * 24 * 3600 * 1000000

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 final class Sides(left: AttributeSet, right: AttributeSet) {
   def ofLeft(e: Expression): Boolean = e.references.nonEmpty && e.references.subsetOf(left)
   def ofRight(e: Expression): Boolean = e.references.nonEmpty && e.references.subsetOf(right)
+  def ofOne(e: Expression): Boolean = ofLeft(e) || ofRight(e)
   def split(l: Expression, r: Expression): Boolean =
     ofLeft(l) && ofRight(r) || ofRight(l) && ofLeft(r)
 }
@@ -16,6 +17,12 @@ object NullAwareEquality {
     case Or(equal @ EqualTo(l, r), IsNull(other)) if equal.semanticEquals(other) => Some((l, r))
     case _ => None
   }
+}
+
+/** The condition that another one is false or null. */
+object IsNotTrue {
+  def apply(condition: Expression): Expression =
+    Not(Coalesce(Seq(condition, Literal.FalseLiteral)))
 }
 
 /** Matches the four order comparisons. */

@@ -10,12 +10,11 @@ import org.apache.spark.sql.catalyst.expressions.{
   If,
   IsNull,
   Literal,
-  Not,
   Or
 }
 import org.apache.spark.sql.types.BooleanType
 
-import thetajoin.condition.ConditionAnalysis
+import thetajoin.condition.{ConditionAnalysis, IsNotTrue}
 
 /**
  * The arms of an OR, or of an expression that is read as one. An arm of a CASE holds only if no earlier branch does.
@@ -67,14 +66,11 @@ private[anyof] object Arms {
     ): Unit = {
       val last = branches.foldLeft(when) { case (before, (condition, value)) =>
         if (!isNever(condition)) add(value, condition :: before)
-        isNotTrue(condition) :: before
+        IsNotTrue(condition) :: before
       }
       otherwise.foreach(add(_, last))
     }
   }
-
-  private def isNotTrue(condition: Expression): Expression =
-    Not(Coalesce(Seq(condition, Literal.FalseLiteral)))
 
   private def isNever(arm: Expression): Boolean =
     ConditionAnalysis.conjuncts(arm).exists {

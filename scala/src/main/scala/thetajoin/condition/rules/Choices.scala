@@ -2,6 +2,8 @@ package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions._
 
+import thetajoin.condition.IsNotTrue
+
 object Choices extends ValueRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
@@ -34,7 +36,7 @@ object Choices extends ValueRule {
   ): Seq[Bounding] = {
     val conditions = branches.map(_._1)
     val chosen = branches.zipWithIndex.map { case ((condition, value), i) =>
-      Bounding(value, conditions.take(i) :+ Not(Coalesce(Seq(condition, Literal.FalseLiteral))))
+      Bounding(value, conditions.take(i) :+ IsNotTrue(condition))
     }
     chosen ++ otherwise.map(Bounding(_, conditions))
   }

@@ -5,6 +5,8 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BooleanType, NumericType}
 
+import thetajoin.condition.IsNotTrue
+
 object Flags extends ConditionRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
@@ -78,7 +80,7 @@ object Flags extends ConditionRule {
       of.branches.foldLeft((Seq.empty[Expression], Seq.empty[Expression])) {
         case ((found, before), (when, value)) =>
           if (isGood(value)) (found :+ all(before :+ when), before)
-          else (found, before :+ isNotTrue(when))
+          else (found, before :+ IsNotTrue(when))
       }
     val last = if (of.otherwise.exists(isGood)) Some(all(others)) else None
     if (others.size * found.size > MostNegated) None else (found ++ last).reduceOption(Or(_, _))
@@ -114,9 +116,6 @@ object Flags extends ConditionRule {
 
   private def all(conditions: Seq[Expression]): Expression =
     conditions.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
-
-  private def isNotTrue(condition: Expression): Expression =
-    Not(Coalesce(Seq(condition, Literal.FalseLiteral)))
 
   /** Conditions that stand ahead of others and rule these out are repeated with each. */
   private val MostNegated = 64

@@ -2,6 +2,8 @@ package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions._
 
+import thetajoin.condition.IsNotTrue
+
 object OwnValue extends ConditionRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
@@ -29,7 +31,7 @@ object OwnValue extends ConditionRule {
       case Coalesce(Seq(other, last)) if isOwn(last) => equal(IsNull(other), other)
       case Choice(when, yes, no) if isOwn(yes) => equal(when, no)
       case Choice(when, yes, no) if isOwn(no) =>
-        equal(Not(Coalesce(Seq(when, Literal.FalseLiteral))), yes)
+        equal(IsNotTrue(when), yes)
       case _ => None
     }
   }
