@@ -88,6 +88,9 @@ object ConditionAnalysis {
       .map(c => Seq(c.copy(exact = false)))
       .orElse(distance(source, l, operator, r, sides).map(_.comparisons))
       .orElse(ImpliedBounds.of(source, l, operator, r, sides).map(_.comparisons))
+      .orElse(AsDoubles.of(l, operator, r, sides).flatMap { case (x, y) =>
+        ImpliedBounds.of(source, x, operator, y, sides).map(_.comparisons)
+      })
       .getOrElse(Nil)
 
   private def equiKey(

@@ -1,6 +1,7 @@
 package thetajoin.condition
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
 
 import thetajoin.condition.rules.{Bounding, End, Rules}
@@ -13,6 +14,7 @@ import thetajoin.condition.rules.{Bounding, End, Rules}
  *   b.hi IS NULL OR a.t < b.hi                              a.t <= (infinity if b.hi is null, else b.hi)
  *   a.d > b.d OR a.d = b.d AND a.id > b.id                  a.d >= b.d
  *   a.s BETWEEN b.s AND b.e OR b.s BETWEEN a.s AND a.e      a.s <= greatest(b.s, b.e) AND b.s <= greatest(a.s, a.e)
+ *   a.x - b.x IN (-1, 0, 1)                                 a.x - b.x >= -1 AND a.x - b.x <= 1
  * }}}
  *
  * A key is open for a row if the condition tells nothing about it. It is then an infinity, so that the row passes the
@@ -30,9 +32,20 @@ private[condition] final class Implications(
     case And(l, r) => of(l) ++ of(r)
     case OrderedBy(l, operator, r) =>
       Rules.implied(l, operator, r).fold(ordered(l, operator, r))(of)
+    case EqualTo(l, r)
+        if !sides.split(l, r) && RowOrdering.isOrderable(l.dataType) && !isChosen(condition) =>
+      of(GreaterThanOrEqual(l, r)) ++ of(LessThanOrEqual(l, r))
+    case Listed(value, least, most) =>
+      of(GreaterThanOrEqual(value, least)) ++ of(LessThanOrEqual(value, most))
     case pair: ImpliesComparisons =>
       pair.implied.flatMap { case (l, operator, r) => isolate(l, operator, r) }
     case other => Alternatives.of(other).fold(Seq.empty[Comparison])(ofAny)
+  }
+
+  /** A value that is equal to one of several is better looked up among each. */
+  private def isChosen(e: Expression): Boolean = e.exists {
+    case _: CaseWhen | _: If | _: Coalesce => true
+    case _ => false
   }
 
   /** The bounds of the lower value from below with the bounds of the upper one from above. */
@@ -41,10 +54,17 @@ private[condition] final class Implications(
     for {
       left <- Rules.bounds(l, end)
       right <- Rules.bounds(r, end.opposite)
-      unless = left.unless ++ right.unless ++ Seq(left, right).flatMap(notANumber)
+      unless =
+        (left.unless ++ right.unless).flatMap(eachSide) ++ Seq(left, right).flatMap(notANumber)
       comparison <- isolate(left.value, operator, right.value)
-      opened <- unless.distinct.foldLeft(Option(comparison))((c, when) => c.flatMap(open(_, when)))
+      opened <- openedBy(comparison, unless.distinct)
     } yield opened
+  }
+
+  /** A value of both sides is null where a part of it is. */
+  private def eachSide(unless: Expression): Seq[Expression] = unless match {
+    case IsNull(value) if !sides.ofOne(value) => Nulls.of(value, sides).getOrElse(Seq(unless))
+    case other => Seq(other)
   }
 
   /** One infinity less another may stand in for a number. */
@@ -64,11 +84,7 @@ private[condition] final class Implications(
       case Seq(one) => of(one)
       case several => shared(several)
     }
-    implied.flatMap { comparison =>
-      ofOneSide.foldLeft(Option(comparison))((c, when) =>
-        c.flatMap(open(_, when)).map(openOther(_, when))
-      )
-    }
+    implied.flatMap(openedBy(_, ofOneSide))
   }
 
   /**
@@ -125,7 +141,12 @@ private[condition] final class Implications(
     )
   }
 
-  /** The same comparison where `when` is not true; otherwise it is passed. */
+  /** The same comparison where no condition is true; otherwise it is passed. */
+  private def openedBy(c: Comparison, conditions: Seq[Expression]): Option[Comparison] =
+    conditions.foldLeft(Option(c))((opened, when) =>
+      opened.flatMap(open(_, when)).map(openOther(_, when))
+    )
+
   private def open(c: Comparison, when: Expression): Option[Comparison] =
     if (!isOrdered(c) || !Safety.cannotFail(when)) None
     else if (sides.ofLeft(when)) Some(c.opened(when, isLeft = true))
@@ -141,6 +162,43 @@ private[condition] final class Implications(
 
   private def isOrdered(c: Comparison): Boolean =
     c.left.dataType == c.right.dataType && RowOrdering.isOrderable(c.left.dataType)
+}
+
+/** Conditions of one side each; a value is null if and only if one of them is true. */
+private object Nulls {
+  def of(value: Expression, sides: Sides): Option[Seq[Expression]] = value match {
+    case _ if value.references.isEmpty => Some(Seq(IsNull(value)).filter(_ => value.nullable))
+    case _ if sides.ofOne(value) => Some(if (value.nullable) Seq(IsNull(value)) else Nil)
+    case _: Add | _: Subtract | _: Multiply | _: UnaryMinus | _: Abs if Safety.isMeasured(value) =>
+      ofParts(value.children, sides)
+    case NumberForms.Widened(child) => of(child, sides)
+    case _: DateDiff | _: TimestampDiff | _: SubtractTimestamps => ofParts(value.children, sides)
+    case _ => None
+  }
+
+  private def ofParts(parts: Seq[Expression], sides: Sides): Option[Seq[Expression]] = {
+    val each = parts.map(of(_, sides))
+    if (each.forall(_.nonEmpty)) Some(each.flatten.flatten) else None
+  }
+}
+
+/** A value in a list of numbers or dates, with the least and the greatest of them. */
+private object Listed {
+  def unapply(condition: Expression): Option[(Expression, Literal, Literal)] = condition match {
+    case In(value, list) if list.forall(_.foldable) => ends(value, list.map(_.eval()))
+    case InSet(value, list) => ends(value, list.toSeq)
+    case _ => None
+  }
+
+  private def ends(value: Expression, list: Seq[Any]): Option[(Expression, Literal, Literal)] = {
+    val known = list.filter(_ != null)
+    if (known.isEmpty || !OrderedLong.orders(value.dataType)) None
+    else {
+      val order = TypeUtils.getInterpretedOrdering(value.dataType)
+      def literal(end: Any) = Literal(end, value.dataType)
+      Some((value, literal(known.min(order)), literal(known.max(order))))
+    }
+  }
 }
 
 /** A condition that is true if one of several is. */

@@ -69,22 +69,25 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
       most: Expression,
       isBelow: Boolean
   ): Seq[Comparison] = (quotient, most) match {
-    case (Divide(x, y, _), Constant(c)) if isMeasured(quotient) && sides.split(x, y) =>
-      // A quotient that is not a number is the greatest one, whatever the sign of the divisor.
-      val dividend = asDouble(x)
-      def bound(y: Expression, sign: Int) = {
-        val passing = Literal(if (sign > 0) Double.NegativeInfinity else Double.PositiveInfinity)
-        isolated(Seq(
-          Term(If(IsNaN(dividend), passing, dividend), sign),
-          Term(y, -sign * c, isReach = true)
-        ))
-      }
+    case (Divide(x, y, _), Constant(c)) if isMeasured(quotient) && sides.ofOne(y) =>
       val towards = if (isBelow) 1 else -1
-      Seq(true, false).flatMap(isPositive =>
-        bound(onlyIf(y, isPositive), if (isPositive) towards else -towards)
-      )
+      for {
+        isPositive <- Seq(true, false)
+        sign = if (isPositive) towards else -towards
+        terms <- dividend(x, y, sign)
+        bound = Term(onlyIf(y, isPositive), -sign * c, isReach = true)
+        comparison <- isolated(terms :+ bound)
+      } yield comparison
     case _ => Nil
   }
+
+  /** A quotient that is not a number is the greatest one, whatever the sign of the divisor. */
+  private def dividend(x: Expression, y: Expression, sign: Int): Seq[Seq[Term]] =
+    if (sides.split(x, y)) {
+      val number = asDouble(x)
+      val passing = Literal(if (sign > 0) Double.NegativeInfinity else Double.PositiveInfinity)
+      Seq(Seq(Term(If(IsNaN(number), passing, number), sign)))
+    } else sum(x).map(terms => scaled(terms.map(_.copy(isReach = true)), sign)).toSeq
 
   /** A number, if it has this sign, or else infinity. */
   private def onlyIf(value: Expression, isPositive: Boolean): Expression = {
@@ -114,9 +117,9 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     case Weighted(weight, x) if weight > 0 => within(x, scaled(reach, 1 / weight))
     case Widened(child) => within(child, reach)
     case Divide(x, y, _) if isMeasured(length) && sides.ofOne(y) =>
-      constant(reach).toSeq.flatMap(c =>
-        within(x, Seq(Term(onlyIf(y, isPositive = true), c, isReach = true)))
-      )
+      constant(reach).map(c => Term(onlyIf(y, isPositive = true), c, isReach = true))
+        .orElse(product(reach, y)).toSeq
+        .flatMap(most => within(x, Seq(most)))
     case Multiply(x, y, _) if isMeasured(length) && sides.ofOne(y) =>
       // Where y is not above zero, the product tells nothing: its inverse would be negative, or infinite.
       val inverse = Pow(onlyIf(y, isPositive = true), Literal(-1.0))
@@ -124,6 +127,16 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
         within(x, Seq(Term(unlessZero(inverse), c, isReach = true)))
       )
     case _ => Nil
+  }
+
+  /** A reach times a divisor of its side. Where that is not above zero, the quotient tells nothing. */
+  private def product(reach: Seq[Term], divisor: Expression): Option[Term] = reach match {
+    case Seq(Term(value, weight, _)) if !sides.split(value, divisor) =>
+      val number = asDouble(divisor)
+      val infinite = Literal(math.signum(weight) * Double.PositiveInfinity)
+      val times = new Multiply(number, value)
+      Some(Term(If(GreaterThan(number, Literal(0.0)), times, infinite), weight, isReach = true))
+    case _ => None
   }
 
   private def unlessZero(inverse: Expression): Expression =

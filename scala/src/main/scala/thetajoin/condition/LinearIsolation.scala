@@ -63,7 +63,8 @@ private[condition] object LinearIsolation {
       Comparison(
         source,
         sum(others, limit),
-        operator,
+        // Without a limit, sums that do not fit are equal.
+        if (limit == BoundedSum.NoLimit) operator.orEqual else operator,
         sum(ofRight.map(t => t.copy(negative = !t.negative)), limit),
         exact = false
       )
@@ -153,9 +154,10 @@ private[condition] object LinearIsolation {
 
   private def midnight(date: Expression): Expression = Cast(date, TimestampNTZType)
 
-  /** Timestamps are subtracted as local times, so that each side's key is its local time. */
+  /** Timestamps are subtracted as local times, so that each side's key is its local time if clocks may change. */
   private def local(e: Expression, s: SubtractTimestamps): Expression = e.dataType match {
-    case TimestampType => Cast(e, TimestampNTZType, s.timeZoneId)
+    case TimestampType if s.timeZoneId.flatMap(LocalTime.of).nonEmpty =>
+      Cast(e, TimestampNTZType, s.timeZoneId)
     case _ => e
   }
 
@@ -176,6 +178,8 @@ private[condition] object LinearIsolation {
   /** The largest magnitude of a term for which no partial sum of `terms` terms leaves `bits` bits. */
   private def largest(bits: Int, terms: Int): Long = ((1L << (bits - 2)) - 1) / terms
 
-  private def sum(terms: Seq[Term], limit: Long): Expression =
-    BoundedSum(terms.map(_.expression), terms.map(_.negative), limit)
+  private def sum(terms: Seq[Term], limit: Long): Expression = terms match {
+    case Seq(Term(value, false)) if limit == BoundedSum.NoLimit => OrderedLong.of(value)
+    case _ => BoundedSum(terms.map(_.expression), terms.map(_.negative), limit)
+  }
 }

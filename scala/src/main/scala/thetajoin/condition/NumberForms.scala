@@ -3,6 +3,7 @@ package thetajoin.condition
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{Decimal, DecimalType}
 
 /** Forms of numbers whose bounds follow from the bounds of a part. */
 private[condition] object NumberForms {
@@ -42,6 +43,13 @@ private[condition] object NumberForms {
     def unapply(e: Expression): Option[Double] =
       if (e.foldable && isNumber(e.dataType))
         Try(e.eval()).toOption.collect { case n: Number => n.doubleValue }.filter(_.isFinite)
-      else None
+      else decimal(e)
+  }
+
+  /** A decimal without columns. */
+  def decimal(e: Expression): Option[Double] = e.dataType match {
+    case _: DecimalType if e.foldable =>
+      Try(e.eval()).toOption.collect { case d: Decimal => d.toDouble }
+    case _ => None
   }
 }

@@ -1,11 +1,12 @@
 package thetajoin.logical
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.JOIN
 
 import thetajoin.Settings
+import thetajoin.condition.Sides
 import thetajoin.condition.rules.Rules
 
 /** Gives the conditions of joins the forms that indexes serve, and Spark's own joins too: see [[Rules]]. */
@@ -21,8 +22,13 @@ object NormalConditions extends Rule[LogicalPlan] with OrAsItIs {
       of: Option[Expression] => LogicalPlan,
       condition: Option[Expression]
   ): LogicalPlan = {
-    def rewritten =
-      condition.filter(_.deterministic).map(Rules.rewritten).filterNot(condition.contains)
+    val sides = new Sides(join.children.head.outputSet, join.children.last.outputSet)
+    def isKey(e: Expression) = e match {
+      case EqualTo(l, r) => sides.split(l, r)
+      case _ => false
+    }
+    def rewritten = condition.filter(_.deterministic).map(Rules.rewritten(_, isKey))
+      .filterNot(condition.contains)
     orAsItIs("the condition of a join")(rewritten.map(c => of(Some(c)))).getOrElse(join)
   }
 }

@@ -20,8 +20,9 @@ private[recognise] object FirstOfSubquery {
   def lateral(join: LateralJoin): Option[LogicalPlan] = {
     val isPlain = join.condition.forall(_ == Literal.TrueLiteral)
     (joinType(join.joinType), EliminateSubqueryAliases(join.right.plan)) match {
-      case (Some(joinType), FirstRowsOf(rows, order, k))
-          if isPlain && PlanFacts.isNeverNull(local(order.child), rows.conditions.map(local)) =>
+      case (Some(joinType), FirstRowsOf(rows, orders, k)) if isPlain =>
+        val conditions = rows.conditions.map(local)
+        val rank = OneOrder.of(orders.map(o => o.copy(child = local(o.child))), conditions)
         val (ofPair, ofRight) = rows.columns.partition(readsOuter)
         // A left row without a match has nulls in place of all columns.
         val arePadded = ofPair.forall { column =>
@@ -30,14 +31,16 @@ private[recognise] object FirstOfSubquery {
         if (joinType == LeftOuter && !arePadded || ofPair.exists(_.isInstanceOf[OuterReference]))
           None
         else
-          Ranked(
-            join.left,
-            rows.withColumns(ofRight, (order.child +: rows.conditions) ++ ofPair),
-            joinType,
-            rows.conditions.map(local),
-            SortOrder(local(order.child), order.direction),
-            k
-          ).foundBySubquery(join.conf).map(Project(
+          rank.flatMap(
+            Ranked(
+              join.left,
+              rows.withColumns(ofRight, orders.map(_.child) ++ rows.conditions ++ ofPair),
+              joinType,
+              conditions,
+              _,
+              k
+            ).foundBySubquery(join.conf)
+          ).map(Project(
             join.left.output ++ rows.columns.map(localColumn),
             _
           ))
@@ -157,20 +160,21 @@ private[recognise] object Rows {
 
 /** `SELECT .. ORDER BY order LIMIT k`. */
 private[recognise] object FirstRowsOf {
-  def unapply(plan: LogicalPlan): Option[(Rows, SortOrder, Int)] = plan match {
+  def unapply(plan: LogicalPlan): Option[(Rows, Seq[SortOrder], Int)] = plan match {
     case Project(selected, child) if selected.forall(_.deterministic) =>
-      unapply(child).map { case (rows, order, k) => (rows.selecting(selected), order, k) }
+      unapply(child).map { case (rows, orders, k) => (rows.selecting(selected), orders, k) }
     case GlobalLimit(Literal(k: Int, IntegerType), LocalLimit(_, child)) =>
-      sorted(child).map { case (rows, order) => (rows, order, k) }
+      sorted(child).map { case (rows, orders) => (rows, orders, k) }
     case _ => None
   }
 
-  private def sorted(plan: LogicalPlan): Option[(Rows, SortOrder)] = plan match {
+  private def sorted(plan: LogicalPlan): Option[(Rows, Seq[SortOrder])] = plan match {
     case Project(selected, child) if selected.forall(_.deterministic) =>
-      sorted(child).map { case (rows, order) => (rows.selecting(selected), order) }
+      sorted(child).map { case (rows, orders) => (rows.selecting(selected), orders) }
     case sort: Sort if sort.global =>
-      for (order <- OneOrder.of(sort.order); rows <- Rows.of(sort.child))
-        yield (rows, SortOrder(rows.read(order.child), order.direction))
+      Rows.of(sort.child).map { rows =>
+        (rows, sort.order.map(order => order.copy(child = rows.read(order.child))))
+      }
     case _ => None
   }
 }

@@ -24,15 +24,13 @@ object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
     }
 
   private def firstRows(condition: Expression, window: Window): Option[LogicalPlan] =
-    (window.windowExpressions, window.orderSpec) match {
-      case (Seq(number @ Alias(WindowExpression(_: RowNumber, _), _)), orders) =>
-        OneOrder.of(orders).flatMap { order =>
-          window.child match {
-            case join: Join => ofJoin(join, join.output, most(condition, number), window, order)
-            case Project(columns, join: Join) if columns.forall(_.deterministic) =>
-              ofJoin(join, columns, most(condition, number), window, order).map(Project(columns, _))
-            case _ => None
-          }
+    window.windowExpressions match {
+      case Seq(number @ Alias(WindowExpression(_: RowNumber, _), _)) =>
+        window.child match {
+          case join: Join => ofJoin(join, join.output, most(condition, number), window)
+          case Project(columns, join: Join) if columns.forall(_.deterministic) =>
+            ofJoin(join, columns, most(condition, number), window).map(Project(columns, _))
+          case _ => None
         }
       case _ => None
     }
@@ -41,21 +39,19 @@ object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
       join: Join,
       columns: Seq[NamedExpression],
       most: Option[Int],
-      window: Window,
-      order: SortOrder
+      window: Window
   ): Option[LogicalPlan] = {
     val conditions = join.condition.toSeq
-    val rank = SortOrder(read(order.child, columns), order.direction)
+    val orders = window.orderSpec.map(order => order.copy(child = read(order.child, columns)))
     val isOfLeft =
       window.partitionSpec.map(read(_, columns)).forall(_.references.subsetOf(join.left.outputSet))
     val isKnown = join.joinType == Inner || join.joinType == LeftOuter
-    if (
-      isKnown && isOfLeft && window.partitionSpec.nonEmpty && join.hint == JoinHint.NONE &&
-      PlanFacts.isNeverNull(rank.child, conditions)
-    )
-      most.flatMap(k =>
-        Ranked(join.left, join.right, join.joinType, conditions, rank, k).found(conf)
-      )
+    if (isKnown && isOfLeft && window.partitionSpec.nonEmpty && join.hint == JoinHint.NONE)
+      for {
+        k <- most
+        rank <- OneOrder.of(orders, conditions)
+        found <- Ranked(join.left, join.right, join.joinType, conditions, rank, k).found(conf)
+      } yield found
     else None
   }
 

@@ -1,22 +1,30 @@
 package thetajoin.recognise
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{ByteType, DateType, IntegerType, ShortType}
 
 import thetajoin.condition.OrderedLong
 
 /**
- * An order by several values as an order by one, a struct of them. A value in the other direction than the first one
- * is negated as a number. Nulls must come where Spark has them by default, since a struct has them there.
+ * An order by one value that is never null, in place of an order by several values or by one that may be null.
  *
  * {{{
- *   ORDER BY t DESC, id        ORDER BY struct(t, ~id) DESC
+ *   ORDER BY t DESC, id           ORDER BY struct(t, ~id) DESC
+ *   ORDER BY t NULLS LAST         ORDER BY struct(t IS NULL, t)
  * }}}
+ *
+ * A struct has a null below all other values. A number in the other direction than the first value is negated.
  */
 private[recognise] object OneOrder {
-  def of(orders: Seq[SortOrder]): Option[SortOrder] = orders match {
-    case Seq(one) => Some(one)
-    case Seq(first, _*) if orders.forall(o => o.nullOrdering == o.direction.defaultNullOrdering) =>
-      val values = orders.map(o => value(o, isTurned = o.direction != first.direction))
+
+  /** @param conditions of the pairs that are ordered */
+  def of(orders: Seq[SortOrder], conditions: Seq[Expression]): Option[SortOrder] = orders match {
+    case Seq(one) if PlanFacts.isNeverNull(one.child, conditions) => Some(one)
+    case Seq(one @ SmallNumber(number)) =>
+      val ofNull = if (isNullLowest(one, one.direction)) Long.MinValue else Long.MaxValue
+      Some(SortOrder(Coalesce(Seq(number, Literal(ofNull))), one.direction))
+    case Seq(first, _*) =>
+      val values = orders.map(fields(_, first.direction, conditions))
       if (values.forall(_.nonEmpty)) Some(SortOrder(CreateStruct(values.flatten), first.direction))
       else None
     case _ => None
@@ -24,9 +32,29 @@ private[recognise] object OneOrder {
 
   def isOfSeveral(order: SortOrder): Boolean = order.child.isInstanceOf[CreateNamedStruct]
 
-  /** Nulls would be at the other end among negated numbers. */
-  private def value(order: SortOrder, isTurned: Boolean): Option[Expression] =
-    if (!isTurned) Some(order.child)
-    else if (order.child.nullable || !OrderedLong.orders(order.dataType)) None
-    else Some(BitwiseNot(OrderedLong(order.child)))
+  /** A value as fields of a struct in this direction. None if it cannot be negated. */
+  private def fields(
+      order: SortOrder,
+      direction: SortDirection,
+      conditions: Seq[Expression]
+  ): Seq[Expression] = {
+    val value = order.child
+    val isPlain =
+      isNullLowest(order, direction) || PlanFacts.isNeverNull(value, conditions)
+    val flag = if (isPlain) Nil else Seq(IsNull(value))
+    if (order.direction == direction) flag :+ value
+    else if (OrderedLong.orders(value.dataType)) flag :+ BitwiseNot(OrderedLong(value))
+    else Nil
+  }
+
+  private def isNullLowest(order: SortOrder, direction: SortDirection): Boolean =
+    (order.nullOrdering == NullsFirst) == (direction == Ascending)
+
+  /** The number of a value that leaves room for another below all and one above all. */
+  private object SmallNumber {
+    def unapply(order: SortOrder): Option[Expression] = order.dataType match {
+      case ByteType | ShortType | IntegerType | DateType => Some(OrderedLong(order.child))
+      case _ => None
+    }
+  }
 }

@@ -2,6 +2,7 @@ package thetajoin.recognise
 
 import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.internal.SQLConf
@@ -54,15 +55,22 @@ private[recognise] final case class Ranked(
     else {
       val condition = others.reduceOption(And(_, _))
       val join = RankedJoin(left, right, joinType, condition, rank, k, isApproximate)
-      Planner.choose(join, conf).chosen.filter(!mustBeFound || isFoundBy(_))
+      Planner.choose(join, conf).chosen.filter(!mustBeFound || isFoundBy(_, join, conf))
         .map(_ => FewLeftRows(join, conf).getOrElse(join))
     }
 
-  private def isFoundBy(choice: Choice): Boolean = {
+  /**
+   * Whether the first k matches are found without a look at the others, or among the candidates of an index, or Spark
+   * would have to look at all pairs too. An index is made of the right side, where one of the left side might be
+   * better.
+   */
+  private def isFoundBy(choice: Choice, join: RankedJoin, conf: SQLConf): Boolean = {
     val readsPairs = rank.references.exists(left.outputSet.contains)
+    def isNarrowed = choice.offer.served.nonEmpty &&
+      Planner.choose(join.ofAll, conf).chosen.forall(_.placement.buildSide == BuildRight)
     choice.offer.isRanked ||
-    readsPairs && !OneOrder.isOfSeveral(rank) &&
-    !choice.join.residual.exists(PlanFacts.isEquality)
+    !choice.join.residual.exists(PlanFacts.isEquality) &&
+    (readsPairs && !OneOrder.isOfSeveral(rank) || isNarrowed)
   }
 
   /** A pair whose rank is null is no match anyway. */

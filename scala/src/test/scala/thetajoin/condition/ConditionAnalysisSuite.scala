@@ -73,7 +73,7 @@ class ConditionAnalysisSuite extends AnyFunSuite {
 
   test("sums over both sides are isolated as whole numbers, never exactly") {
     val c = comparison(GreaterThan(Subtract(x, y), Literal(3L)))
-    assert(!c.exact && c.operator == Operator.Greater)
+    assert(!c.exact && c.operator == Operator.GreaterOrEqual)
     assert(c.left.references.toSeq == Seq(x) && c.right.references.toSeq == Seq(y))
     assert(c.left.dataType == LongType && c.right.dataType == LongType)
     assert(comparison(LessThanOrEqual(DateDiff(d, e), Literal(3))).right.references.toSeq == Seq(e))
@@ -92,7 +92,8 @@ class ConditionAnalysisSuite extends AnyFunSuite {
     for (written <- Seq(condition, GreaterThan(Literal(3L), Abs(Subtract(x, y))))) {
       val (lower, upper) = distance(written)
       assert(!lower.exact && !upper.exact)
-      assert(lower.operator == Operator.Greater && upper.operator == Operator.Less)
+      assert(lower.operator == Operator.GreaterOrEqual)
+      assert(upper.operator == Operator.LessOrEqual)
       assert(lower.right.semanticEquals(upper.right))
     }
     assert(distance(LessThanOrEqual(Abs(DateDiff(e, d)), i))._2.left.references ==

@@ -15,10 +15,10 @@ import thetajoin.condition.rules.Rules
 /** Conditions on arrays, maps, texts and bits have the same truth in the form that rules give them. */
 class FormsSuite extends AnyFunSuite {
   private val rows = 20000
-  private val element = StructType.fromDDL("f INT, lo INT, hi INT")
+  private val item = StructType.fromDDL("f INT, lo INT, hi INT")
   private val columns: Seq[AttributeReference] = Seq(
     AttributeReference("ints", ArrayType(IntegerType))(),
-    AttributeReference("items", ArrayType(element))(),
+    AttributeReference("items", ArrayType(item))(),
     AttributeReference("m", MapType(IntegerType, StringType))(),
     AttributeReference("t", StringType)(),
     AttributeReference("h", LongType)(),
@@ -68,7 +68,7 @@ class FormsSuite extends AnyFunSuite {
   )
 
   private def ofElement(body: Expression => Expression): ArrayExists = {
-    val x = NamedLambdaVariable("x", element, nullable = true)
+    val x = NamedLambdaVariable("x", item, nullable = true)
     ArrayExists(items, LambdaFunction(body(x), Seq(x)), followThreeValuedLogic = true)
   }
   private def field(x: Expression, ordinal: Int) = GetStructField(x, ordinal)
@@ -80,6 +80,18 @@ class FormsSuite extends AnyFunSuite {
     If(IsNull(t), Literal(null, StringType), If(LessThanOrEqual(n, zero), empty, ofText))
   }
   private def size(array: Expression) = Size(array, legacySizeOfNull = false)
+
+  private val empty = Literal(UTF8String.fromString(""), StringType)
+  private val element = NamedLambdaVariable("e", IntegerType, nullable = true)
+  private def entries(map: Expression, key: Expression, least: Expression) = {
+    val k = NamedLambdaVariable("k", IntegerType, nullable = false)
+    val v = NamedLambdaVariable("v", StringType, nullable = true)
+    MapFilter(map, LambdaFunction(And(EqualTo(k, key), GreaterThan(v, least)), Seq(k, v)))
+  }
+  private def ofAll(body: Expression => Expression) = {
+    val n = NamedLambdaVariable("n", IntegerType, nullable = true)
+    ArrayForAll(others, LambdaFunction(body(n), Seq(n)))
+  }
 
   for {
     (name, condition) <- Seq[(String, Expression)](
@@ -112,6 +124,40 @@ class FormsSuite extends AnyFunSuite {
         Length(StringReplace(t, s, Literal(UTF8String.fromString(""), StringType))),
         Length(t)
       ),
+      "regexp_extract_all more than once" ->
+        GreaterThan(size(RegExpExtractAll(t, s, zero)), Literal(1)),
+      "regexp_substr" -> If(EqualTo(extract, empty), Literal.FalseLiteral, IsNotNull(extract)),
+      "left of a number" -> EqualTo(Substring(t, Literal(1), v), s),
+      "replace another" -> Not(EqualTo(StringReplace(t, s, Literal("x")), t)),
+      "substring_index" -> Not(EqualTo(t, SubstringIndex(t, s, Literal(1)))),
+      "the part before" -> EqualTo(SubstringIndex(t, Literal(","), v), s),
+      "split_part" -> Not(EqualTo(
+        ElementAt(
+          StringSplitSQL(t, s),
+          Literal(2),
+          Some(empty),
+          failOnError = false
+        ),
+        empty
+      )),
+      "times that it is found" -> GreaterThanOrEqual(
+        Divide(
+          Cast(Subtract(Length(t), Length(StringReplace(t, s, empty))), DoubleType),
+          Cast(Length(s), DoubleType)
+        ),
+        Literal(1.0)
+      ),
+      "a value of a map" -> LessThan(GetMapValue(m, v), s),
+      "entries of a map" -> GreaterThan(size(entries(m, v, s)), zero),
+      "all elements" -> ofAll(n =>
+        ArrayExists(
+          ints,
+          LambdaFunction(EqualTo(element, n), Seq(element)),
+          followThreeValuedLogic = true
+        )
+      ),
+      "the key that CASE chooses" ->
+        EqualTo(v, CaseWhen(Seq(EqualTo(s, t) -> Length(t), IsNull(t) -> Length(s)), None)),
       "bits" -> LessThanOrEqual(BitwiseCount(BitwiseXor(h, g)), Literal(2)),
       "bits of integers" -> LessThan(BitwiseCount(BitwiseXor(i, j)), Literal(8))
     )

@@ -101,6 +101,9 @@ class RulesSuite extends AnyFunSuite {
   implies("CASE as a value", 1)(c =>
     LessThan(CaseWhen(Seq(LessThan(c.z, c.literal(2)) -> c.x), c.y), c.w)
   )
+  implies("CASE as a value of the other side", 1)(c =>
+    LessThanOrEqual(c.x, CaseWhen(Seq(LessThan(c.z, c.literal(2)) -> c.y), c.w))
+  )
   implies("CASE as a condition", 1)(c =>
     CaseWhen(Seq(IsNull(c.w) -> Literal.TrueLiteral), LessThan(c.x, c.w))
   )
@@ -183,6 +186,135 @@ class RulesSuite extends AnyFunSuite {
   implies("a difference of dates", 1, Seq(DateType))(c =>
     LessThan(SubtractDates(c.x, c.y), Literal(86400000000L, DayTimeIntervalType(0, 0)))
   )
+  private def difference(c: Columns) = TimestampDiff("MICROSECOND", c.x, c.y, Some("UTC"))
+  implies("the magnitude of a difference in units", 2, Seq(TimestampType))(c =>
+    LessThanOrEqual(Abs(difference(c)), Literal(2L))
+  )
+  implies("a difference in units up to a column", 1, Seq(TimestampType))(c =>
+    LessThan(
+      difference(c),
+      PreciseTimestampConversion(c.w, TimestampType, LongType)
+    )
+  )
+  implies("a difference in a list", 2, Seq(IntegerType, DoubleType))(c =>
+    In(Subtract(c.x, c.y), Seq(c.literal(-1), c.literal(1), Literal(null, c.x.dataType)))
+  )
+  implies("a difference in a set", 2, Seq(LongType))(c =>
+    InSet(Subtract(c.x, c.y), Set[Any](-1L, 2L, null))
+  )
+  implies("a difference that is equal", 2, Seq(IntegerType, LongType, DoubleType))(c =>
+    EqualTo(Subtract(c.x, c.y), Subtract(c.w, c.literal(1)))
+  )
+  implies("a difference of dates that is equal", 2, Seq(DateType))(c =>
+    EqualTo(DateDiff(c.x, c.y), Literal(2))
+  )
+  implies("the greatest of two magnitudes", 4, Seq(DoubleType))(c =>
+    LessThan(Greatest(Seq(Abs(Subtract(c.x, c.y)), Abs(Subtract(c.z, c.w)))), Literal(1.0))
+  )
+  implies("a gap", 2, numbers)(c =>
+    LessThanOrEqual(Greatest(Seq(Subtract(c.y, c.z), Subtract(c.x, c.w))), c.literal(1))
+  )
+  private def outside(low: Expression, value: Expression, high: Expression) =
+    Greatest(Seq(Subtract(low, value), Literal(0.0), Subtract(value, high)))
+  implies("a distance from a box", 2, Seq(DoubleType))(c =>
+    LessThanOrEqual(
+      Sqrt(Add(Pow(outside(c.y, c.x, c.w), Literal(2.0)), Pow(Subtract(c.z, c.w), Literal(2.0)))),
+      Literal(1.5)
+    )
+  )
+  implies("a rounded difference", 2, Seq(DoubleType, DecimalType(12, 2)))(c =>
+    LessThanOrEqual(
+      Abs(Round(Subtract(c.x, c.y), Literal(0))),
+      Literal(
+        Cast(Literal(1), Round(Subtract(c.x, c.y), Literal(0)).dataType).eval(),
+        Round(Subtract(c.x, c.y), Literal(0)).dataType
+      )
+    )
+  )
+  for (least <- Seq(-1, 0, 1)) {
+    implies(s"a floor from $least", 1, Seq(IntegerType, LongType))(c =>
+      GreaterThan(
+        Floor(Divide(Cast(Subtract(c.x, c.y), DoubleType), Literal(3.0))),
+        Literal(least.toLong)
+      )
+    )
+    implies(s"a whole quotient up to $least", 1, Seq(LongType))(c =>
+      LessThanOrEqual(IntegralDivide(Subtract(c.x, c.y), Literal(2L)), Literal(least.toLong))
+    )
+    implies(s"a whole quotient from $least", 1, Seq(LongType))(c =>
+      GreaterThanOrEqual(IntegralDivide(Subtract(c.x, c.y), Literal(2L)), Literal(least.toLong))
+    )
+  }
+  implies("a quotient less a number", 2, Seq(DoubleType))(c =>
+    LessThanOrEqual(Abs(Subtract(Divide(c.x, c.y), Literal(1.0))), Literal(0.5))
+  )
+  for (end <- Seq(-0.5, 0.5)) {
+    implies(s"a difference in parts of one value above $end", 2, Seq(DoubleType))(c =>
+      GreaterThanOrEqual(Divide(Subtract(c.y, c.x), c.y), Literal(end))
+    )
+    implies(s"a difference in parts of one value up to $end", 2, Seq(DoubleType))(c =>
+      LessThan(Divide(Subtract(c.y, c.x), c.y), Literal(end))
+    )
+  }
+  implies("a distance in parts of a column up to a column", 2, Seq(DoubleType))(c =>
+    LessThanOrEqual(Divide(Abs(Subtract(c.x, c.y)), c.y), c.w)
+  )
+  private val decimals = Seq(DecimalType(12, 2), DecimalType(20, 6))
+  private def decimal(number: String) = {
+    val value = BigDecimal(number)
+    Literal(Decimal(value), DecimalType(value.precision.max(value.scale), value.scale))
+  }
+  implies("a quotient of decimals", 2, decimals)(c =>
+    LessThanOrEqual(Divide(c.x, c.y), decimal("1.5"))
+  )
+  implies("a quotient of decimals from below", 2, decimals)(c =>
+    GreaterThan(Divide(c.x, c.y), decimal("0.5"))
+  )
+  implies("a distance of decimals in parts of a column", 2, decimals)(c =>
+    LessThan(Divide(Abs(Subtract(c.x, c.y)), c.y), decimal("0.6"))
+  )
+  implies("a distance of decimals up to a product", 2, Seq(DecimalType(12, 2)))(c =>
+    LessThanOrEqual(
+      Cast(Abs(Subtract(c.x, c.y)), DecimalType(25, 4)),
+      Multiply(c.w, Cast(c.y, DecimalType(12, 2)))
+    )
+  )
+  private def degrees(e: Expression) = Multiply(e, Literal(20.0))
+  private def radians(e: Expression) = ToRadians(degrees(e))
+  implies("an arc by the law of cosines", 2, Seq(DoubleType))(c =>
+    LessThanOrEqual(
+      Multiply(
+        Literal(6371.0),
+        Acos(Add(
+          Multiply(Sin(radians(c.x)), Sin(radians(c.y))),
+          Multiply(
+            Multiply(Cos(radians(c.x)), Cos(radians(c.y))),
+            Cos(ToRadians(Subtract(degrees(c.z), degrees(c.w))))
+          )
+        ))
+      ),
+      Literal(2000.0)
+    )
+  )
+  implies("an arc by cosines of differences", 2, Seq(DoubleType)) { c =>
+    def half(a: Expression, b: Expression) = Divide(
+      Subtract(
+        Literal(1.0),
+        Cos(Multiply(Subtract(degrees(a), degrees(b)), Literal(0.017453292519943295)))
+      ),
+      Literal(2.0)
+    )
+    LessThanOrEqual(
+      Multiply(
+        Literal(12742.0),
+        Asin(Sqrt(Add(
+          half(c.x, c.y),
+          Multiply(Multiply(Cos(radians(c.x)), Cos(radians(c.y))), half(c.z, c.w))
+        )))
+      ),
+      Literal(2000.0)
+    )
+  }
   implies("structs", 1)(c =>
     LessThan(CreateStruct(Seq(c.x, c.z)), CreateStruct(Seq(c.y, c.w)))
   )
@@ -220,6 +352,24 @@ class RulesSuite extends AnyFunSuite {
   )
   rewrites("coalesce with false", OrFalse)(c =>
     Coalesce(Seq(EqualTo(c.x, c.y), Literal.FalseLiteral))
+  )
+  rewrites("a condition that is true", OrFalse)(c =>
+    EqualNullSafe(EqualTo(c.x, c.y), Literal.TrueLiteral)
+  )
+  rewrites("CASE with true", Branches)(c =>
+    CaseWhen(
+      Seq(IsNull(c.y) -> Literal.TrueLiteral, GreaterThan(c.z, c.w) -> Literal.TrueLiteral),
+      EqualTo(c.x, c.y)
+    )
+  )
+  rewrites("CASE with false", Branches)(c =>
+    CaseWhen(Seq(GreaterThan(c.z, c.w) -> Literal.FalseLiteral), EqualTo(c.x, c.y))
+  )
+  rewrites("CASE without another value", Branches)(c =>
+    CaseWhen(Seq(GreaterThan(c.z, c.w) -> EqualTo(c.x, c.y)), None)
+  )
+  rewrites("if with false", Branches)(c =>
+    If(GreaterThan(c.z, c.w), EqualTo(c.x, c.y), Literal.FalseLiteral)
   )
   rewrites("CASE = 1", Flags)(c =>
     EqualTo(

@@ -24,6 +24,9 @@ private[patterns] sealed abstract class PatternForm extends Serializable {
 
   /** Where its strings may be needed. */
   def places: Set[Place]
+
+  /** Whether a pattern itself may say that it ignores case. */
+  def mayIgnoreCase: Boolean = false
 }
 
 private[patterns] object PatternForm {
@@ -56,7 +59,7 @@ private[patterns] object PatternForm {
     final override def reading: Reading = if (isFolded) Reading.Folded else Reading.Characters
     final override def required(pattern: UTF8String): Required = {
       val exact = required(pattern.toString)
-      if (isFolded) exact.copy(anyOf = exact.anyOf.map(Folding.of), isAll = false) else exact
+      if (isFolded) exact.folded else exact
     }
   }
 
@@ -71,11 +74,11 @@ private[patterns] object PatternForm {
   /** A regular expression of Java. */
   final case class OfRegex(isFolded: Boolean) extends OfCharacters {
     override def places: Set[Place] = Set(Place.Anywhere)
+    override def mayIgnoreCase: Boolean = !isFolded
     override protected def ofCharacters: PairTest = RegexTest()
     override protected def required(regex: String): Required =
       // Each text meets one that can't be used.
-      if (canBeUsed(regex)) Required(Place.Anywhere, RegexStrings.of(regex), isAll = false)
-      else Required.Unknown
+      if (canBeUsed(regex)) RegexStrings.of(regex) else Required.Unknown
 
     private def canBeUsed(regex: String): Boolean =
       try {

@@ -83,6 +83,9 @@ private class PatternsProber(index: Patterns) extends Prober with ListProber {
   private var start = 0
   private var end = 0
 
+  /** The text as it is tested, if strings are looked for in a folded one; or null. */
+  private var unfolded: Array[Byte] = _
+
   /** The finders of the strings of each place, and which of these are looked for. */
   private var ofText = finders
   private var place = 0
@@ -116,6 +119,10 @@ private class PatternsProber(index: Patterns) extends Prober with ListProber {
 
   private def begin(base: AnyRef, offset: Long, size: Int): Unit = {
     val read = index.reading.of(base, offset, size)
+    unfolded =
+      if (index.reading.isFolded && tester != null)
+        UTF8String.fromAddress(base, offset, size).getBytes
+      else null
     ofText = if (tells(base, offset, size)) finders else everywhere
     base match {
       case array: Array[Byte] if read == null =>
@@ -208,7 +215,7 @@ private class PatternsProber(index: Patterns) extends Prober with ListProber {
   /** Without a test, Spark decides. */
   private def passes(row: Int): Boolean = tester == null || {
     if (!isTesting) {
-      tester.start(Arrays.copyOfRange(bytes, start, end))
+      tester.start(if (unfolded != null) unfolded else Arrays.copyOfRange(bytes, start, end))
       isTesting = true
     }
     tester.holds(row)

@@ -26,10 +26,14 @@ private[patterns] final class PatternsBuilder(
   private val patterns = mutable.ArrayBuffer.empty[Array[Byte]]
   private var patternBytes = 0L
 
+  /** Whether a pattern ignores case by itself, so that texts are folded to look for the strings of all patterns. */
+  private var isFolded = false
+
   override def add(row: InternalRow): Unit = {
     keys.add(row)
     val pattern = row.getUTF8String(row.numFields - 1)
     val required = form.required(pattern)
+    isFolded ||= required.isFolded
     val number = patterns.length
     if (required.anyOf.isEmpty) needs += Need.ofNothing(required.isAll, number)
     else
@@ -50,7 +54,9 @@ private[patterns] final class PatternsBuilder(
   override def finish(): OrderedIndex = {
     val grouped = keys.grouped()
     val groups = grouped.groupOf
-    val sorted = needs.toArray
+    val sorted =
+      if (isFolded) needs.map(need => need.copy(string = Folding.of(need.string))).toArray
+      else needs.toArray
     if (types.nonEmpty) testSmallGroups(sorted, groups, grouped.starts)
     val order = new NeedOrder(groups, cancellation)
     Arrays.sort(sorted, order)
@@ -101,7 +107,7 @@ private[patterns] final class PatternsBuilder(
       strings.map(_.size),
       cells.result(),
       tested,
-      form.reading,
+      if (isFolded) Reading.Folded else form.reading,
       isExact,
       asksFirst,
       areOneEach = sorted.length == patterns.length

@@ -8,14 +8,17 @@ import scala.util.control.NoStackTrace
 
 /**
  * Finds strings for a regular expression of Java: each text that matches has one of them. It only reads what it is
- * sure of, and gives up at anything else, such as flags, quotes, references and looking around.
+ * sure of, and gives up at anything else, such as quotes, references and looking around. If a part of the expression
+ * ignores case, all strings do.
  */
 private[patterns] object RegexStrings {
 
-  /** None of them empty; empty itself if there are none, or it isn't known. */
-  def of(regex: String): Seq[Array[Byte]] =
-    try new RegexStrings(regex).all.map(_.getBytes(UTF_8))
-    catch { case GivenUp | _: StackOverflowError => Nil }
+  def of(regex: String): Required =
+    try {
+      val read = new RegexStrings(regex)
+      val strings = read.all.map(_.getBytes(UTF_8))
+      Required(Place.Anywhere, strings, isAll = false, isFolded = read.ignoresCase)
+    } catch { case GivenUp | _: StackOverflowError => Required.Unknown }
 
   private object GivenUp extends RuntimeException with NoStackTrace
 
@@ -27,8 +30,9 @@ private[patterns] object RegexStrings {
   /** Escaped letters for one of several characters, or for a place between two. */
   private val OtherEscapes = "dDwWsShHvVRXbBAGzZ"
 
-  /** Flags that do not change what a character stands for. */
-  private val HarmlessFlags = "smd"
+  /** Flags that do not change what a character stands for, but for its case. */
+  private val Flags = "smdiu-"
+  private val IgnoresCase = 'i'
 
   private val EscapedCharacters =
     Map('t' -> '\t', 'n' -> '\n', 'r' -> '\r', 'f' -> '\f', 'a' -> '\u0007', 'e' -> '\u001b')
@@ -39,6 +43,10 @@ private final class RegexStrings(regex: String) {
 
   private var at = 0
 
+  /** Whether a flag of the expression says so, once it is read. */
+  var ignoresCase = false
+
+  /** None of them empty; empty itself if there are none, or it isn't known. */
   def all: Seq[String] = {
     val strings = branches()
     if (at < regex.length) giveUp()
@@ -110,7 +118,10 @@ private final class RegexStrings(regex: String) {
         if (at >= regex.length || !Character.isLetter(regex.charAt(at))) giveUp()
         skipUntil('>')
       } else {
-        while (at < regex.length && HarmlessFlags.indexOf(regex.charAt(at).toInt) >= 0) at += 1
+        while (at < regex.length && Flags.indexOf(regex.charAt(at).toInt) >= 0) {
+          ignoresCase ||= isAt(IgnoresCase)
+          at += 1
+        }
         if (isAt(')')) {
           at += 1
           return Nil

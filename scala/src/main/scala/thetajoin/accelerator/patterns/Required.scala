@@ -17,12 +17,18 @@ private[patterns] object Place {
  * known if there are no strings.
  *
  * @param isAll whether each text that has one matches, and each text at all if there are no strings
+ * @param isFolded whether a text may have the strings in another case, as by [[Folding]]
  */
 private[patterns] final case class Required(
     place: Place,
     anyOf: Seq[Array[Byte]],
-    isAll: Boolean
-)
+    isAll: Boolean,
+    isFolded: Boolean = false
+) {
+
+  /** What a folded text needs. */
+  def folded: Required = copy(anyOf = anyOf.map(Folding.of), isAll = false, isFolded = false)
+}
 
 private[patterns] object Required {
 

@@ -1,6 +1,7 @@
 package thetajoin.accelerator.patterns
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.unsafe.types.UTF8String
 
 import thetajoin.contract.{JoinIndex, ListProber, Prober}
 import thetajoin.kit.keys.Groups
@@ -76,7 +77,7 @@ private final class TextsProber(index: Texts) extends Prober with ListProber {
     remaining = 0
     if (group >= 0) {
       val pattern = row.getUTF8String(row.numFields - 1)
-      required = index.form.required(pattern)
+      required = requiredBy(pattern)
       start = index.starts(group)
       end = index.starts(group + 1)
       if (isTesting) tester.start(pattern.getBytes)
@@ -98,6 +99,11 @@ private final class TextsProber(index: Texts) extends Prober with ListProber {
     runUntil = collected.length
     if (runUntil == 0 && isTesting) tester.raiseDeferred()
     runUntil > 0
+  }
+
+  private def requiredBy(pattern: UTF8String): Required = {
+    val required = index.form.required(pattern)
+    if (index.form.mayIgnoreCase) required.folded else required
   }
 
   private def lookUps: Int = math.max(required.anyOf.size, 1)

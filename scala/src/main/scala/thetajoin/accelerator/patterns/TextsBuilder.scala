@@ -49,7 +49,7 @@ private[patterns] final class TextsBuilder(
       starts,
       ordered,
       if (places.contains(Place.End)) backwards(ordered, starts) else null,
-      if (places.contains(Place.Anywhere)) Trigrams.of(ordered, cancellation) else null,
+      if (places.contains(Place.Anywhere)) trigrams(ordered) else null,
       Array.range(0, order.length).filter(position => unread.get(order(position))),
       form.test.map(new PairValues(_, isLeft = true, ordered)).orNull,
       form,
@@ -58,6 +58,9 @@ private[patterns] final class TextsBuilder(
     )
     OrderedIndex(index, order)
   }
+
+  private def trigrams(texts: Array[Array[Byte]]): Trigrams =
+    Trigrams.of(if (form.mayIgnoreCase) texts.map(Folding.of) else texts, cancellation)
 
   /** The positions of each group, by texts from their ends. */
   private def backwards(texts: Array[Array[Byte]], starts: Array[Int]): Array[Int] =

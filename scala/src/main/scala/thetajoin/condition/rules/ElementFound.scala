@@ -11,6 +11,10 @@ object ElementFound extends ConditionRule {
     Reading(
       "size(filter(a.tags, t -> t = b.tag)) > 0",
       "exists(a.tags, t -> t = b.tag)"
+    ),
+    Reading(
+      "forall(b.tags, n -> exists(a.tags, t -> t = n))",
+      "forall(b.tags, n -> array_contains(a.tags, n))"
     )
   )
   override val proof: String =
@@ -21,6 +25,12 @@ object ElementFound extends ConditionRule {
     case NotZero(Size(ArrayFilter(array, function: LambdaFunction), false))
         if function.arguments.size == 1 =>
       Some(ArrayExists(array, function, followThreeValuedLogic = false))
+    case ArrayExists(array, LambdaFunction(EqualTo(x, y), Seq(element), _), _)
+        if array.references.nonEmpty && Seq(x, y).contains(element) =>
+      val value = if (x == element) y else x
+      if (value.exists(_ == element)) None else Some(ArrayContains(array, value))
+    case all @ ArrayForAll(_, function: LambdaFunction) =>
+      rewritten(function.function).map(body => all.copy(function = function.copy(function = body)))
     case _ => None
   }
 }

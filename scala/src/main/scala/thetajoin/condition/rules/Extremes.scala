@@ -7,6 +7,10 @@ object Extremes extends ValueRule {
     Reading(
       "greatest(a.lo, b.lo) <= least(a.hi, b.hi)",
       "a.lo <= b.hi AND b.lo <= a.hi"
+    ),
+    Reading(
+      "greatest(abs(a.lo - b.lo), abs(a.hi - b.hi)) <= 1",
+      "abs(a.lo - b.lo) <= 1 AND abs(a.hi - b.hi) <= 1"
     )
   )
   override val proof: String =

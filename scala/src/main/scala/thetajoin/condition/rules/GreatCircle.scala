@@ -11,6 +11,11 @@ object GreatCircle extends ComparisonRule {
         "cos(radians(a.lat)) * cos(radians(b.lat)) * pow(sin(radians(b.lon - a.lon) / " +
         "2), 2))) <= 2000",
       "abs(b.lat - a.lat) <= 18"
+    ),
+    Reading(
+      "6371 * acos(sin(radians(a.lat)) * sin(radians(b.lat)) + " +
+        "cos(radians(a.lat)) * cos(radians(b.lat)) * cos(radians(a.lon - b.lon))) <= 2000",
+      "abs(a.lat - b.lat) <= 18"
     )
   )
   override val proof: String =
@@ -18,8 +23,8 @@ object GreatCircle extends ComparisonRule {
 
   override def implied(l: Expression, operator: Operator, r: Expression): Option[Expression] =
     (l, r) match {
-      case (Arc(diameter, latitudes), Number(most)) if diameter > 0 && most >= 0 =>
-        val degrees = math.toDegrees(2 * most / diameter) * (1 + Rounding) + Rounding
+      case (Arc(diameter, latitudes, rounding), Number(most)) if diameter > 0 && most >= 0 =>
+        val degrees = math.toDegrees(2 * most / diameter) * (1 + 2 * LeastDigits) + rounding
         if (degrees >= MostDegrees) None
         else {
           val apart = Abs(latitudes, failOnError = false)
@@ -35,22 +40,64 @@ object GreatCircle extends ComparisonRule {
   /** Arithmetic of eight steps with numbers of 64 bits rounds by far less. */
   private val Rounding = 1e-9
 
+  /** The same in degrees of an angle whose cosine is rounded: near zero it is as its square root. */
+  private val OfCosine = 1e-4
+
+  /** Degrees are turned into radians by a number of at least so many digits. */
+  private val LeastDigits = 1e-5
+
   /** A wider band leaves out few rows. */
   private val MostDegrees = 60.0
 
-  /** The length of an arc: the diameter of its sphere, and the difference of latitudes in degrees. */
+  /**
+   * The length of an arc: the diameter of its sphere, the difference of latitudes in degrees, and by how much that is
+   * rounded.
+   */
   private object Arc {
-    def unapply(e: Expression): Option[(Double, Subtract)] = e match {
-      case Multiply(Number(factor), Arc(diameter, latitudes), _) =>
-        Some((factor * diameter, latitudes))
-      case Multiply(Arc(diameter, latitudes), Number(factor), _) =>
-        Some((factor * diameter, latitudes))
-      case Asin(Sqrt(Haversine(latitudes))) => Some((1.0, latitudes))
+    def unapply(e: Expression): Option[(Double, Subtract, Double)] = e match {
+      case Multiply(Number(factor), Arc(diameter, latitudes, rounding), _) =>
+        Some((factor * diameter, latitudes, rounding))
+      case Multiply(Arc(diameter, latitudes, rounding), Number(factor), _) =>
+        Some((factor * diameter, latitudes, rounding))
+      case Asin(Sqrt(Haversine(latitudes))) => Some((1.0, latitudes, Rounding))
       case Atan2(Sqrt(haversine @ Haversine(latitudes)), Sqrt(Subtract(Number(1.0), same, _)))
           if haversine.semanticEquals(same) =>
-        Some((1.0, latitudes))
+        Some((1.0, latitudes, Rounding))
+      case Acos(Clamped(Cosine(latitudes))) => Some((2.0, latitudes, OfCosine))
       case _ => None
     }
+  }
+
+  /** A cosine, which rounding may have put beyond 1 or -1. */
+  private object Clamped {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case Least(values) => values.filterNot(_.foldable).map(unapply).headOption.flatten
+      case Greatest(values) => values.filterNot(_.foldable).map(unapply).headOption.flatten
+      case other => Some(other)
+    }
+  }
+
+  /** The spherical law of cosines. */
+  private object Cosine {
+    def unapply(e: Expression): Option[Subtract] = e match {
+      case Add(Multiply(Sin(InRadians(x)), Sin(InRadians(y)), _), product, _) =>
+        factors(product) match {
+          case Seq(Cos(InRadians(l)), Cos(InRadians(r)), Cos(_))
+              if isPair(x, y, l, r) => Some(new Subtract(x, y))
+          case _ => None
+        }
+      case Add(product, sum @ Multiply(_: Sin, _: Sin, _), _) =>
+        unapply(e.withNewChildren(Seq(sum, product)))
+      case _ => None
+    }
+
+    private def factors(e: Expression): Seq[Expression] = e match {
+      case Multiply(l, r, _) => factors(l) ++ factors(r)
+      case other => Seq(other)
+    }
+
+    private def isPair(x: Expression, y: Expression, l: Expression, r: Expression): Boolean =
+      x.semanticEquals(l) && y.semanticEquals(r) || x.semanticEquals(r) && y.semanticEquals(l)
   }
 
   private object Haversine {
@@ -58,25 +105,54 @@ object GreatCircle extends ComparisonRule {
       case Add(Square(Sin(Half(Latitudes(difference)))), rest, _)
           if isNotNegative(rest, difference) =>
         Some(difference)
+      case Add(Versine(Latitudes(difference)), rest, _) if isNotNegative(rest, difference) =>
+        Some(difference)
       case _ => None
     }
   }
 
   private def isNotNegative(product: Expression, latitudes: Subtract): Boolean = product match {
     case Multiply(x, y, _) => isNotNegative(x, latitudes) && isNotNegative(y, latitudes)
-    case Cos(ToRadians(latitude)) => latitudes.children.exists(_.semanticEquals(latitude))
-    case Square(_) => true
+    case Cos(InRadians(latitude)) => latitudes.children.exists(_.semanticEquals(latitude))
+    case Half(x) => isNotNegative(x, latitudes)
+    case Subtract(Number(1.0), Cos(_), _) => true
+    case Versine(_) | Square(_) => true
     case _ => false
+  }
+
+  /** The square of the sine of half an angle, by its cosine. */
+  private object Versine {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case Half(Subtract(Number(1.0), Cos(angle), _)) => Some(angle)
+      case Subtract(Number(0.5), Half(Cos(angle)), _) => Some(angle)
+      case _ => None
+    }
   }
 
   /** The difference of two latitudes in radians. */
   private object Latitudes {
     def unapply(e: Expression): Option[Subtract] = e match {
-      case ToRadians(difference: Subtract) => Some(difference)
-      case difference @ Subtract(ToRadians(x), ToRadians(y), _) =>
+      case InRadians(difference: Subtract) => Some(difference)
+      case difference @ Subtract(InRadians(x), InRadians(y), _) =>
         Some(difference.withNewChildren(Seq(x, y)).asInstanceOf[Subtract])
       case _ => None
     }
+  }
+
+  /** The number of degrees of an angle in radians. */
+  private object InRadians {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case ToRadians(degrees) => Some(degrees)
+      case Multiply(degrees, Number(factor), _) if isDegree(factor) => Some(degrees)
+      case Multiply(Number(factor), degrees, _) if isDegree(factor) => Some(degrees)
+      case Divide(Multiply(degrees, Number(pi), _), Number(half), _) if isDegree(pi / half) =>
+        Some(degrees)
+      case Divide(degrees, Number(factor), _) if isDegree(1 / factor) => Some(degrees)
+      case _ => None
+    }
+
+    private def isDegree(factor: Double): Boolean =
+      math.abs(factor * 180 / math.Pi - 1) < LeastDigits
   }
 
   private object Square {

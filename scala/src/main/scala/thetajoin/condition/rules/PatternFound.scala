@@ -14,6 +14,10 @@ object PatternFound extends FormRule {
       "a.text RLIKE b.regex"
     ),
     Reading(
+      "regexp_substr(a.text, b.regex) IS NOT NULL",
+      "a.text RLIKE b.regex"
+    ),
+    Reading(
       "size(split(a.text, b.name)) > 1",
       "a.text RLIKE b.name"
     )
@@ -22,8 +26,10 @@ object PatternFound extends FormRule {
     "Without a match the place and the number of matches are zero, the extract is empty, and the text stays in one piece."
 
   override def implied(condition: Expression): Option[Expression] = condition match {
-    case NotZero(RegExpInStr(text, pattern, _)) => of(text, pattern)
-    case NotZero(Size(RegExpExtractAll(text, pattern, _), false)) => of(text, pattern)
+    case AboveZero(RegExpInStr(text, pattern, _)) => of(text, pattern)
+    case AboveZero(Size(RegExpExtractAll(text, pattern, _), false)) => of(text, pattern)
+    case If(EqualTo(RegExpExtract(text, pattern, _), Empty()), Literal.FalseLiteral, _) =>
+      of(text, pattern)
     case Not(EqualTo(RegExpExtract(text, pattern, _), Empty())) => of(text, pattern)
     case Not(EqualTo(Empty(), RegExpExtract(text, pattern, _))) => of(text, pattern)
     case GreaterThan(Size(StringSplit(text, pattern, _), _), Literal(n: Int, _)) if n >= 1 =>

@@ -7,11 +7,31 @@ import thetajoin.condition.Operator
 /** All rules. Each is asked in this order, and the first one that knows an expression answers. */
 object Rules {
   val ofValues: Seq[ValueRule] = Seq(Extremes, Choices, Sums)
-  val ofComparisons: Seq[ComparisonRule] = Seq(Units, FirstFields, GreatCircle)
+  val ofComparisons: Seq[ComparisonRule] =
+    Seq(Units, Rounded, Shifted, Magnitude, FirstFields, GreatCircle)
   val ofConditions: Seq[ConditionRule] =
-    Seq(AnyOfList, OwnValue, NullSafe, OrFalse, Flags, ElementFound, EntryFound, ListFound)
+    Seq(
+      AnyOfList,
+      OwnValue,
+      NullSafe,
+      OrFalse,
+      Branches,
+      Flags,
+      ElementFound,
+      EntryFound,
+      ListFound
+    )
   val ofForms: Seq[FormRule] =
-    Seq(ElementWith, ElementBounds, SharedPart, SharedBits, PatternFound, StringFound)
+    Seq(
+      ElementWith,
+      ElementBounds,
+      KeyFound,
+      SharedPart,
+      SharedBits,
+      PatternFound,
+      StringFound,
+      ChosenKey
+    )
 
   /** What a comparison implies, if a rule knows its values. */
   def implied(l: Expression, operator: Operator, r: Expression): Option[Expression] = {
@@ -23,14 +43,21 @@ object Rules {
   /**
    * A condition with each of its parts, joined by AND and OR, in the form that rules give it. A form that a part
    * implies is put ahead of it.
+   *
+   * @param isDone whether a part has the form that is wanted, as an equality of the two sides
    */
-  def rewritten(condition: Expression): Expression = condition match {
+  def rewritten(
+      condition: Expression,
+      isDone: Expression => Boolean = _ => false
+  ): Expression = condition match {
+    case _ if isDone(condition) => condition
     case And(implied, other) if form(other).exists(_.semanticEquals(implied)) => condition
-    case And(l, r) => And(rewritten(l), rewritten(r))
-    case Or(l, r) if NullSafe.rewritten(condition).isEmpty => Or(rewritten(l), rewritten(r))
+    case And(l, r) => And(rewritten(l, isDone), rewritten(r, isDone))
+    case Or(l, r) if NullSafe.rewritten(condition).isEmpty =>
+      Or(rewritten(l, isDone), rewritten(r, isDone))
     case other =>
       ofConditions.iterator.flatMap(_.rewritten(other)).nextOption()
-        .map(rewritten)
+        .map(rewritten(_, isDone))
         .getOrElse(form(other).fold(other)(And(_, other)))
   }
 

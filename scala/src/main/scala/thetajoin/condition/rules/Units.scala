@@ -3,7 +3,7 @@ package thetajoin.condition.rules
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.DayTimeIntervalType
+import org.apache.spark.sql.types._
 
 import thetajoin.condition.{Operator, Safety}
 
@@ -12,6 +12,10 @@ object Units extends ComparisonRule {
     Reading(
       "timestampdiff(MINUTE, b.ts, a.ts) BETWEEN 0 AND 3",
       "a.ts - b.ts > INTERVAL '-1' MINUTE AND a.ts - b.ts < INTERVAL '4' MINUTE"
+    ),
+    Reading(
+      "a.ts >= b.ts AND timestampdiff(MINUTE, b.ts, a.ts) < b.id",
+      "a.ts >= b.ts AND unix_micros(a.ts) <= unix_micros(b.ts) + (b.id + 1) * 60000000"
     )
   )
   override val proof: String =
@@ -22,6 +26,7 @@ object Units extends ComparisonRule {
     (l, r) match {
       case (Whole(units), Number(most)) =>
         units.below(math.floor(most).toLong - (if (isStrict && isWhole(most)) 1 else 0))
+      case (Whole(units), most) if isWholeNumber(most) => units.below(most)
       case (Number(least), Whole(units)) =>
         units.above(math.ceil(least).toLong + (if (isStrict && isWhole(least)) 1 else 0))
       case (Rounded(units), Number(most)) => units.below(math.ceil(most).toLong + 1)
@@ -30,6 +35,9 @@ object Units extends ComparisonRule {
     }
   }
 
+  private def isWholeNumber(e: Expression): Boolean =
+    !e.foldable && (e.dataType == IntegerType || e.dataType == LongType)
+
   private def isWhole(number: Double): Boolean = number == math.rint(number)
 
   /**
@@ -37,7 +45,14 @@ object Units extends ComparisonRule {
    *
    * @param shortest the microseconds of a unit
    */
-  private final case class InUnits(difference: Expression, shortest: Long, longest: Long) {
+  private final case class InUnits(
+      end: Expression,
+      start: Expression,
+      zone: Option[String],
+      shortest: Long,
+      longest: Long
+  ) {
+    private val difference = SubtractTimestamps(end, start, legacyInterval = false, zone)
 
     def below(most: Long): Option[Expression] =
       if (most < 0) interval(most, shortest).map(LessThanOrEqual(difference, _))
@@ -46,6 +61,16 @@ object Units extends ComparisonRule {
     def above(least: Long): Option[Expression] =
       if (least > 0) interval(least, shortest).map(GreaterThanOrEqual(difference, _))
       else interval(least - 1, longest).map(GreaterThan(difference, _))
+
+    /** More units than there can be between two times are as good as any. */
+    def below(most: Expression): Option[Expression] =
+      if (shortest != longest) None
+      else {
+        val limit = Literal(Long.MaxValue / longest - 2)
+        val units = Greatest(Seq(UnaryMinus(limit), Least(Seq(Cast(most, LongType), limit))))
+        val length = new Multiply(new Add(units, Literal(1L)), Literal(longest))
+        Some(And(IsNotNull(most), LessThan(difference, length)))
+      }
 
     private def interval(units: Long, length: Long): Option[Literal] =
       Try(Math.multiplyExact(units, length)).toOption.map(Literal(_, DayTimeIntervalType()))
@@ -56,7 +81,7 @@ object Units extends ComparisonRule {
     def unapply(e: Expression): Option[InUnits] = e match {
       case TimestampDiff(unit, start, end, zone) =>
         Lengths.get(unit.toUpperCase(java.util.Locale.ROOT)).map { case (shortest, longest) =>
-          InUnits(SubtractTimestamps(end, start, legacyInterval = false, zone), shortest, longest)
+          InUnits(end, start, zone, shortest, longest)
         }
       case c: Cast if Safety.widens(c.child.dataType, c.dataType) => unapply(c.child)
       case _ => None
@@ -68,8 +93,7 @@ object Units extends ComparisonRule {
     def unapply(e: Expression): Option[InUnits] = e match {
       case MonthsBetween(end, start, _, zone) =>
         val (shortest, longest) = Lengths("MONTH")
-        val difference = SubtractTimestamps(end, start, legacyInterval = false, zone)
-        Some(InUnits(difference, shortest, longest))
+        Some(InUnits(end, start, zone, shortest, longest))
       case _ => None
     }
   }

@@ -39,7 +39,8 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       1 -> Gen.oneOf(-1, -61, -16, -98).map(byte => Array(byte.toByte))
     )).map(parts => UTF8String.fromBytes(parts.flatten.toArray))
 
-  private val text = bytesOf("a", "b", "ab", "\n", "é", "字", "💡", "_", "|", "\ufffd")
+  private val text =
+    bytesOf("a", "b", "ab", "A", "Bé", "É", "\n", "é", "字", "💡", "_", "|", "\ufffd")
   private val likes =
     Gen.listOf(Gen.oneOf(
       "a",
@@ -55,7 +56,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "💡"
     )).map(_.mkString)
   private val regexes = Gen.listOf(Gen.frequency(
-    5 -> Gen.oneOf("a", "b", "ab", "é", "💡"),
+    5 -> Gen.oneOf("a", "b", "ab", "aB", "É", "é", "💡"),
     3 -> Gen.oneOf("a|b", "(a|bb)", "(?:ab)", "(?<n>b)", "(", ")", "|"),
     3 -> Gen.oneOf("+", "*", "?", "{2}", "{0}", "{1,}", "??", "*+"),
     2 -> Gen.oneOf(
@@ -70,6 +71,9 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       "$",
       "\\Qa\\E",
       "(?i)",
+      "(?iu)",
+      "(?-i)",
+      "(?i:aB)",
       "(?=a)",
       "\\w",
       "(?s)",
@@ -230,7 +234,7 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("strings of which a text has one that matches a regular expression") {
-    def of(regex: String) = RegexStrings.of(regex).map(new String(_, UTF_8)).toSet
+    def of(regex: String) = RegexStrings.of(regex).anyOf.map(new String(_, UTF_8)).toSet
     assert(of("error: \\d+ in module (\\w+)") == Set(" in module "))
     assert(of("(?:timeout|refused) by") == Set("timeout", "refused"))
     assert(of("^GET /index\\.html$") == Set("GET /index.html"))
@@ -238,13 +242,17 @@ class PatternsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(of("a+b{2,3}c") == Set("a"))
     assert(of("fail|disk [0-9]+ lost") == Set("fail", "disk "))
     assert(of("(ab)*c+") == Set("c"))
+    assert(of("(?i)\\berror\\b") == Set("error"))
+    assert(of("(?is-m:Error) at") == Set("Error"))
+    assert(RegexStrings.of("code (?iu)Error").isFolded)
+    assert(!RegexStrings.of("(?s)Error").isFolded)
     for (
       unknown <-
         Seq(
           "",
           ".*",
           "a|",
-          "(?i)error",
+          "(?x)error",
           "\\Qab\\E",
           "[a]",
           "x*",

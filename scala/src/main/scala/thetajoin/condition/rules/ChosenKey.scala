@@ -1,0 +1,45 @@
+package thetajoin.condition.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+
+object ChosenKey extends FormRule {
+  override val readings: Seq[Reading] = Seq(
+    Reading(
+      "b.x = CASE WHEN b.kind = '*' THEN a.x WHEN b.kind = 'net' THEN a.y END",
+      "(b.kind = '*' AND b.x = a.x OR b.kind = 'net' AND b.x = a.y)"
+    )
+  )
+  override val proof: String = "The value is equal to one of the choices, whose condition is true."
+
+  override def implied(condition: Expression): Option[Expression] = condition match {
+    case EqualTo(value, Choice(choice)) => of(value, choice)
+    case EqualTo(Choice(choice), value) => of(value, choice)
+    case _ => None
+  }
+
+  private def of(value: Expression, choice: CaseWhen): Option[Expression] = {
+    val isKnown = choice.branches.size <= MostBranches && !value.foldable &&
+      choice.branches.forall(!_._2.foldable)
+    if (!isKnown) None
+    else {
+      val chosen = choice.branches.map { case (when, other) => And(when, EqualTo(value, other)) }
+      val last = choice.elseValue.filterNot(_.foldable).map(EqualTo(value, _))
+      // A constant would be an alternative of one side, which all rows of the other side pass.
+      if (choice.elseValue.exists(e => e.foldable && e != Literal(null, e.dataType))) None
+      else (chosen ++ last).reduceOption[Expression](Or(_, _))
+    }
+  }
+
+  /** A cast is one of each value. */
+  private object Choice {
+    def unapply(e: Expression): Option[CaseWhen] = e match {
+      case choice: CaseWhen => Some(choice)
+      case c @ Cast(CaseWhen(branches, last), _, _, _) =>
+        def cast(value: Expression) = c.withNewChildren(Seq(value))
+        Some(CaseWhen(branches.map(b => b._1 -> cast(b._2)), last.map(cast)))
+      case _ => None
+    }
+  }
+
+  private val MostBranches = 8
+}
