@@ -7,9 +7,9 @@ PACKAGED_JAR := python/src/thetajoin/jars/thetajoin.jar
 WHEEL := dist/thetajoin-0.1.0-py3-none-any.whl
 OTHER_SPARKS := 4.0.5 4.1.4 4.2.1
 # What each of them runs of the fast SQL tests, beside the first case of every file.
-SHARE_4.0.5 := 1/3
-SHARE_4.1.4 := 2/3
-SHARE_4.2.1 := 3/3
+SHARE_4.0.5 := 1/6
+SHARE_4.1.4 := 3/6
+SHARE_4.2.1 := 5/6
 SCALA := build.sbt $(wildcard project/*.sbt project/build.properties) $(shell find scala/src/main -type f)
 PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
 TYPED := python/src benchmarks demo tools

@@ -371,6 +371,12 @@ FORMS = (
     "size(filter(array({l}.x, {l}.y), e -> e = {r}.x)) > 0",
     "exists(array(struct({l}.x AS f, {l}.n AS g)), e -> e.f = {r}.x AND e.g {a} {r}.n)",
     "exists(array(struct({r}.x AS f, {r}.y AS g)), e -> {l}.x {a} e.f AND {l}.x {b} e.g)",
+    "{l}.x {b} CASE WHEN {r}.n = 1 THEN {l}.y WHEN {l}.n = 2 THEN {r}.y ELSE {r}.x END",
+    "{l}.x = CASE WHEN {l}.n = 1 THEN {r}.x WHEN {l}.n = 2 THEN {r}.y END",
+    "CASE WHEN {r}.n > 1 THEN {l}.x {a} {r}.x WHEN {l}.n = 1 THEN true ELSE false END",
+    "(({l}.x = {r}.x) <=> true OR {l}.y = {r}.y)",
+    "forall(array({l}.x), e -> exists(array({r}.x, {r}.y), f -> f = e))",
+    "map(1, {l}.x, 2, {l}.y)[{r}.n] {a} {r}.x",
 )
 
 

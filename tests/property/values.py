@@ -198,6 +198,30 @@ _DISTANCES = (
     "abs({l} - {r}) + abs({r} - {l}) {op} 3D",
     "2 * abs({l} - {r}) {op} {l}",
 )
+# Forms that imply bounds, one step at a time.
+_STEPS = (
+    "{l} - {r} IN (-1, 0, 2)",
+    "{l} - {r} = 1",
+    "greatest(abs({l} - {r}), abs({r} - 1)) {op} 3",
+    "greatest({l} - {r}, {r} - {l} - 3) {op} 1",
+    "abs(round({l} - {r}, 0)) {op} 2",
+    "try_divide({l}, {r}) {op} 1.5",
+    "abs(try_divide({l}, {r}) - 1) {op} 0.5",
+    "try_divide({l} - {r}, {r}) {op} 0.25",
+    "try_divide(abs({l} - {r}), {r}) {op} 0.5",
+    "try_divide(abs({l} - {r}), {r}) {op} {r}",
+    "floor(try_divide({l} - {r}, 3)) {op} 1",
+)
+_OF_DOUBLES = (
+    "sqrt(pow(greatest({l} - {r}, 0D, {r} - 2 - {l}), 2) + pow({l} - {r}, 2)) {op} 2.5D",
+    "6371 * acos(sin(radians({l})) * sin(radians({r})) + cos(radians({l})) * cos(radians({r})) * cos(radians({l} - {r}))) {op} 200",
+)
+_TIMES_APART = (
+    "abs(timestampdiff(HOUR, {l}, {r})) {op} 30",
+    "timestampdiff(MICROSECOND, {l}, {r}) {op} day({r})",
+    "timestampdiff(MINUTE, {l}, {r}) {op} day({l})",
+    "timestampdiff(DAY, {l}, {r}) {op} day({r})",
+)
 _GEOMETRIES = (
     "{t}st_intersects(st_point({l}, 0), st_point({r}, 0))",
     "{t}st_dwithin(st_point({l}, 2 * {l}), st_point({r}, {r}), 2.5)",
@@ -220,6 +244,15 @@ _MATCHES = (
     "locate({r}, {l}, 2) >= 1",
     "left({l}, length({r})) = {r}",
     "contains({l} || {l}, {r}) AND NOT contains({l}, {r})",
+    "substring({l}, 1, length({r}) + 1) = {r}",
+    "replace({l}, {r}, 'z') <> {l}",
+    "substring_index({l}, {r}, 1) <> {l}",
+    "substring_index({l}, 'b', length({r}) - 1) = {r}",
+    "split_part({l}, {r}, 2) <> ''",
+    "(length({l}) - length(replace({l}, {r}, ''))) / length({r} || '.') > 0.25",
+    "size(regexp_extract_all({l}, {r}, 0)) > 1",
+    "regexp_substr({l}, {r}) IS NOT NULL",
+    "{l} RLIKE '(?i)' || {r}",
 )
 _SIMILARITIES = (
     "vector_cosine_similarity({l}, {r}) > 0.9",
@@ -246,16 +279,19 @@ _READABLE, _TRIED = (tuple(g.replace("{t}", t) for g in _GEOMETRIES) for t in ("
 FAMILIES = (
     *[Family(INTEGERS)] * 6,  # what the loops in Python can check
     *[Family(INTEGERS, (*_SUMS, "abs({l} - {r}) {op} 2", "({l} + {r}) % 3 {op} 1", "{l} - {r} {op} {l}", "{l} - ({r} - 4) {op} 2147483647", *_DISTANCES, *_READABLE))] * 3,
+    *[Family(INTEGERS, (*_STEPS, "({l} - {r}) DIV 2 {op} 1", "greatest({l} - {r}, 0) * greatest({l} - {r}, 0) {op} 4"), weight=3)] * 2,
     Family(DECIMALS, (*_SUMS, "{l} * {r} {op} 1", "round({l}, 1) {op} {r}")),
+    Family(DECIMALS, _STEPS, weight=3),
+    *[Family(FLOATS, (*_STEPS, *_OF_DOUBLES), weight=3)] * 2,
     Family(FLOATS, (*_SUMS, *_DISTANCES, *_TRIED, "isnan({l} + {r})", "{l} * {r} {op} 0")),
     Family((*INTEGERS, *DECIMALS, *FLOATS), _SUMS, indexed=False),
     Family((STRING,), ("{l} LIKE {r} || '%'", "length({l}) {op} length({r})", "{l} || 'b' {op} {r}", "upper({l}) {op} {r}", "contains({l}, {r})"), portable=5),
     *[Family((PATTERN,), _MATCHES, weight=6)] * 3,
     Family((FOLDED,), ("startswith({l}, {r})", "length({l}) {op} length({r})"), indexed=False),
     Family((BINARY,), ("{l} || {r} {op} X'40'",)),
-    Family((DATE,), ("add_months({l}, 1) {op} {r}", "date_add({r}, 3) {op} {l}", "datediff({l}, {r}) {op} 3", "{l} - {r} {op} INTERVAL '3' DAY")),
-    Family((NTZ,), ("{l} {op} {r} - INTERVAL 5 MINUTES", "{l} - {r} {op} INTERVAL '1' HOUR", "{l} + INTERVAL 1 MONTH {op} {r}")),
-    Family((TIMESTAMP,), ("{l} {op} {r} - INTERVAL 5 MINUTES", "{l} - {r} {op} INTERVAL '1' HOUR", "{l} + INTERVAL 1 DAY {op} {r}")),
+    Family((DATE,), ("add_months({l}, 1) {op} {r}", "date_add({r}, 3) {op} {l}", "datediff({l}, {r}) {op} 3", "datediff({l}, {r}) IN (1, 29)", "datediff({l}, {r}) DIV 7 {op} 2", "{l} - {r} {op} INTERVAL '3' DAY")),
+    Family((NTZ,), ("{l} {op} {r} - INTERVAL 5 MINUTES", "{l} - {r} {op} INTERVAL '1' HOUR", "{l} + INTERVAL 1 MONTH {op} {r}", *_TIMES_APART)),
+    Family((TIMESTAMP,), ("{l} {op} {r} - INTERVAL 5 MINUTES", "{l} - {r} {op} INTERVAL '1' HOUR", "{l} + INTERVAL 1 DAY {op} {r}", *_TIMES_APART)),
     Family((DATE, NTZ, TIMESTAMP), ("{l} - {r} {op} INTERVAL '36' HOUR",), indexed=False),
     Family((TIME,)),
     Family((DAY_TIME,), ("{l} - {r} {op} INTERVAL '1' SECOND", "{l} * 2 {op} {r}", "-{l} {op} {r}")),

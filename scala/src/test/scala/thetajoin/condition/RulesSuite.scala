@@ -187,8 +187,21 @@ class RulesSuite extends AnyFunSuite {
     LessThan(SubtractDates(c.x, c.y), Literal(86400000000L, DayTimeIntervalType(0, 0)))
   )
   private def difference(c: Columns) = TimestampDiff("MICROSECOND", c.x, c.y, Some("UTC"))
+  private def timesSevenHundred(e: Expression) = PreciseTimestampConversion(
+    Multiply(PreciseTimestampConversion(e, TimestampType, LongType), Literal(700L)),
+    LongType,
+    TimestampType
+  )
   implies("the magnitude of a difference in units", 2, Seq(TimestampType))(c =>
-    LessThanOrEqual(Abs(difference(c)), Literal(2L))
+    LessThanOrEqual(
+      Abs(TimestampDiff(
+        "MILLISECOND",
+        timesSevenHundred(c.x),
+        timesSevenHundred(c.y),
+        Some("UTC")
+      )),
+      Literal(2L)
+    )
   )
   implies("a difference in units up to a column", 1, Seq(TimestampType))(c =>
     LessThan(

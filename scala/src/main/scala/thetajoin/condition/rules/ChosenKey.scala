@@ -2,6 +2,8 @@ package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions._
 
+import thetajoin.condition.Safety
+
 object ChosenKey extends FormRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
@@ -17,17 +19,20 @@ object ChosenKey extends FormRule {
     case _ => None
   }
 
+  /**
+   * A constant would be an alternative of one side, which all rows of the other side pass. A value that may fail is
+   * only evaluated if no condition ahead of its own is true.
+   */
   private def of(value: Expression, choice: CaseWhen): Option[Expression] = {
-    val isKnown = choice.branches.size <= MostBranches && !value.foldable &&
-      choice.branches.forall(!_._2.foldable)
-    if (!isKnown) None
-    else {
-      val chosen = choice.branches.map { case (when, other) => And(when, EqualTo(value, other)) }
-      val last = choice.elseValue.filterNot(_.foldable).map(EqualTo(value, _))
-      // A constant would be an alternative of one side, which all rows of the other side pass.
-      if (choice.elseValue.exists(e => e.foldable && e != Literal(null, e.dataType))) None
-      else (chosen ++ last).reduceOption[Expression](Or(_, _))
-    }
+    val last = choice.elseValue.filter(_ != Literal(null, value.dataType))
+    val values = choice.branches.map(_._2) ++ last
+    val isKnown =
+      choice.branches.size <= MostBranches && !value.foldable && Safety.cannotFail(value) &&
+        values.forall(v => !v.foldable && Safety.cannotFail(v)) &&
+        choice.branches.forall(b => Safety.cannotFail(b._1))
+    def chosen = choice.branches.map { case (when, v) => And(when, EqualTo(value, v)) } ++
+      last.map(EqualTo(value, _))
+    if (isKnown) chosen.reduceOption[Expression](Or(_, _)) else None
   }
 
   /** A cast is one of each value. */

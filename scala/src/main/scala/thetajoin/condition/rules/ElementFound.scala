@@ -2,6 +2,8 @@ package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions._
 
+import thetajoin.condition.Safety
+
 object ElementFound extends ConditionRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
@@ -28,7 +30,10 @@ object ElementFound extends ConditionRule {
     case ArrayExists(array, LambdaFunction(EqualTo(x, y), Seq(element), _), _)
         if array.references.nonEmpty && Seq(x, y).contains(element) =>
       val value = if (x == element) y else x
-      if (value.exists(_ == element)) None else Some(ArrayContains(array, value))
+      // For an array without elements it would not be evaluated.
+      val isSafe = value.isInstanceOf[NamedLambdaVariable] || Safety.cannotFail(value)
+      val isFree = !value.exists(_ == element) && isSafe
+      if (isFree) Some(ArrayContains(array, value)) else None
     case all @ ArrayForAll(_, function: LambdaFunction) =>
       rewritten(function.function).map(body => all.copy(function = function.copy(function = body)))
     case _ => None

@@ -23,14 +23,14 @@ object GreatCircle extends ComparisonRule {
 
   override def implied(l: Expression, operator: Operator, r: Expression): Option[Expression] =
     (l, r) match {
-      case (Arc(diameter, latitudes, rounding), Number(most)) if diameter > 0 && most >= 0 =>
-        val degrees = math.toDegrees(2 * most / diameter) * (1 + 2 * LeastDigits) + rounding
+      case (Arc(diameter, latitudes), Number(most)) if diameter > 0 && most >= 0 =>
+        val degrees = math.toDegrees(2 * most / diameter) * (1 + Rounding) + OfCosine
         if (degrees >= MostDegrees) None
         else {
           val apart = Abs(latitudes, failOnError = false)
           val near = LessThanOrEqual(apart, Literal(degrees))
           val beyond = latitudes.children.map(l =>
-            Not(LessThanOrEqual(Abs(l, failOnError = false), Literal(90.0)))
+            Not(LessThanOrEqual(Abs(l, failOnError = false), Literal(Pole)))
           )
           Some(beyond.foldLeft[Expression](near)((found, when) => Or(when, found)))
         }
@@ -40,40 +40,31 @@ object GreatCircle extends ComparisonRule {
   /** Arithmetic of eight steps with numbers of 64 bits rounds by far less. */
   private val Rounding = 1e-9
 
-  /** The same in degrees of an angle whose cosine is rounded: near zero it is as its square root. */
+  /** By how many degrees an angle whose cosine is rounded may differ: near zero by the root of the difference. */
   private val OfCosine = 1e-4
 
-  /** Degrees are turned into radians by a number of at least so many digits. */
-  private val LeastDigits = 1e-5
+  /** A cosine is not below zero up to this latitude, whatever is rounded. */
+  private val Pole = 89.9999
+
+  /** By what part a number that turns degrees into radians may differ from another one. */
+  private val OfFactor = 1e-12
 
   /** A wider band leaves out few rows. */
   private val MostDegrees = 60.0
 
-  /**
-   * The length of an arc: the diameter of its sphere, the difference of latitudes in degrees, and by how much that is
-   * rounded.
-   */
+  /** The length of an arc: the diameter of its sphere, and the difference of latitudes in degrees. */
   private object Arc {
-    def unapply(e: Expression): Option[(Double, Subtract, Double)] = e match {
-      case Multiply(Number(factor), Arc(diameter, latitudes, rounding), _) =>
-        Some((factor * diameter, latitudes, rounding))
-      case Multiply(Arc(diameter, latitudes, rounding), Number(factor), _) =>
-        Some((factor * diameter, latitudes, rounding))
-      case Asin(Sqrt(Haversine(latitudes))) => Some((1.0, latitudes, Rounding))
+    def unapply(e: Expression): Option[(Double, Subtract)] = e match {
+      case Multiply(Number(factor), Arc(diameter, latitudes), _) =>
+        Some((factor * diameter, latitudes))
+      case Multiply(Arc(diameter, latitudes), Number(factor), _) =>
+        Some((factor * diameter, latitudes))
+      case Asin(Sqrt(Haversine(latitudes))) => Some((1.0, latitudes))
       case Atan2(Sqrt(haversine @ Haversine(latitudes)), Sqrt(Subtract(Number(1.0), same, _)))
           if haversine.semanticEquals(same) =>
-        Some((1.0, latitudes, Rounding))
-      case Acos(Clamped(Cosine(latitudes))) => Some((2.0, latitudes, OfCosine))
+        Some((1.0, latitudes))
+      case Acos(Cosine(latitudes)) => Some((2.0, latitudes))
       case _ => None
-    }
-  }
-
-  /** A cosine, which rounding may have put beyond 1 or -1. */
-  private object Clamped {
-    def unapply(e: Expression): Option[Expression] = e match {
-      case Least(values) => values.filterNot(_.foldable).map(unapply).headOption.flatten
-      case Greatest(values) => values.filterNot(_.foldable).map(unapply).headOption.flatten
-      case other => Some(other)
     }
   }
 
@@ -152,7 +143,7 @@ object GreatCircle extends ComparisonRule {
     }
 
     private def isDegree(factor: Double): Boolean =
-      math.abs(factor * 180 / math.Pi - 1) < LeastDigits
+      math.abs(factor * 180 / math.Pi - 1) < OfFactor
   }
 
   private object Square {

@@ -3,7 +3,7 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.MapType
 
-import thetajoin.condition.OrderedBy
+import thetajoin.condition.{OrderedBy, Safety}
 
 object KeyFound extends FormRule {
   override val readings: Seq[Reading] = Seq(
@@ -29,7 +29,7 @@ object KeyFound extends FormRule {
   }
 
   private def isFree(e: Expression, variables: Expression*): Boolean =
-    !e.exists(variables.contains)
+    !e.exists(variables.contains) && Safety.cannotFail(e)
 
   /** The map and the key of a value, or of a number or a text that is made of it. */
   private def entry(e: Expression): Option[(Expression, Expression)] = e match {

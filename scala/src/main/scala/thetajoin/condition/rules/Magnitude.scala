@@ -3,7 +3,7 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DecimalType, DoubleType, FloatType}
 
-import thetajoin.condition.{NumberForms, Operator}
+import thetajoin.condition.{NumberForms, Operator, Safety}
 
 object Magnitude extends ComparisonRule {
   override val readings: Seq[Reading] = Seq(
@@ -49,9 +49,10 @@ object Magnitude extends ComparisonRule {
   }
 
   private def isNotLeast(value: Expression): Boolean = value match {
-    case c: Cast => isNotLeast(c.child)
-    case IntegralDivide(_, NumberForms.Constant(divisor), _) => divisor >= 2
-    case _: TimestampDiff => true
+    case NumberForms.Widened(child) => isNotLeast(child)
+    case IntegralDivide(whole, NumberForms.Constant(divisor), _) =>
+      divisor >= 2 && !whole.dataType.isInstanceOf[DecimalType]
+    case difference: TimestampDiff => !difference.unit.equalsIgnoreCase("MICROSECOND")
     case _ => false
   }
 
@@ -71,9 +72,10 @@ object Magnitude extends ComparisonRule {
 
   /** The bases of a sum of squares. */
   private def squares(sum: Expression): Option[Seq[Expression]] = sum match {
-    case Add(l, r, _) => for (x <- squares(l); y <- squares(r)) yield x ++ y
+    case Add(l, r, _) if Safety.isMeasured(sum) =>
+      for (x <- squares(l); y <- squares(r)) yield x ++ y
     case Pow(x, NumberForms.Constant(2.0)) => Some(Seq(x))
-    case Multiply(x, y, _) if x.semanticEquals(y) => Some(Seq(x))
+    case Multiply(x, y, _) if Safety.isMeasured(sum) && x.semanticEquals(y) => Some(Seq(x))
     case _ => None
   }
 }

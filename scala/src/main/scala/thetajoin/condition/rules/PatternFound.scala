@@ -28,7 +28,11 @@ object PatternFound extends FormRule {
   override def implied(condition: Expression): Option[Expression] = condition match {
     case AboveZero(RegExpInStr(text, pattern, _)) => of(text, pattern)
     case AboveZero(Size(RegExpExtractAll(text, pattern, _), false)) => of(text, pattern)
-    case If(EqualTo(RegExpExtract(text, pattern, _), Empty()), Literal.FalseLiteral, _) =>
+    case If(
+          EqualTo(found @ RegExpExtract(text, pattern, _), Empty()),
+          Literal.FalseLiteral,
+          IsNotNull(same)
+        ) if found.semanticEquals(same) =>
       of(text, pattern)
     case Not(EqualTo(RegExpExtract(text, pattern, _), Empty())) => of(text, pattern)
     case Not(EqualTo(Empty(), RegExpExtract(text, pattern, _))) => of(text, pattern)

@@ -47,7 +47,9 @@ object Rounded extends ComparisonRule {
   /** The whole units of a value, and the unit. */
   private object Whole {
     def unapply(e: Expression): Option[(Expression, BigDecimal)] = e match {
-      case IntegralDivide(value, Number(divisor), _) if divisor > 0 && divisor.isWhole =>
+      // The quotient of long decimals wraps around.
+      case IntegralDivide(value, Number(divisor), _)
+          if divisor > 0 && divisor.isWhole && !value.dataType.isInstanceOf[DecimalType] =>
         Some((value, divisor))
       case Floor(value) if isNumber(value) => Some((value, BigDecimal(1)))
       case Ceil(value) if isNumber(value) => Some((value, BigDecimal(1)))

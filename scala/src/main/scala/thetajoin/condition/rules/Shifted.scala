@@ -1,7 +1,7 @@
 package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{Decimal, DecimalType}
+import org.apache.spark.sql.types.DoubleType
 
 import thetajoin.condition.{NumberForms, Operator}
 
@@ -17,31 +17,20 @@ object Shifted extends ComparisonRule {
   override def implied(l: Expression, operator: Operator, r: Expression): Option[Expression] =
     (l, r) match {
       case (Moved(value, by), most) =>
-        literal(value, most, by, isUp = true).map(LessThanOrEqual(value, _))
+        moved(most, by, isUp = true).map(LessThanOrEqual(value, _))
       case (least, Moved(value, by)) =>
-        literal(value, least, by, isUp = false).map(GreaterThanOrEqual(value, _))
+        moved(least, by, isUp = false).map(GreaterThanOrEqual(value, _))
       case _ => None
     }
 
   /** `end - by`, moved outward by more than arithmetic rounds. */
-  private def literal(
-      like: Expression,
-      end: Expression,
-      by: Double,
-      isUp: Boolean
-  ): Option[Literal] = end match {
-    case NumberForms.Constant(number) =>
+  private def moved(end: Expression, by: Double, isUp: Boolean): Option[Literal] =
+    NumberForms.Constant.unapply(end).map { number =>
       val slack = (math.abs(number) + math.abs(by)) * Rounding
-      val moved = number - by + (if (isUp) slack else -slack)
-      like.dataType match {
-        case _: DecimalType => Some(Literal(Decimal(BigDecimal(moved).round(Digits))))
-        case _ => Some(Literal(moved))
-      }
-    case _ => None
-  }
+      Literal(number - by + (if (isUp) slack else -slack))
+    }
 
   private val Rounding = 1e-9
-  private val Digits = new java.math.MathContext(18)
 
   /** A quotient and the number that is added to it. */
   private object Moved {
@@ -56,7 +45,8 @@ object Shifted extends ComparisonRule {
 
   private object Quotient {
     def unapply(e: Expression): Option[Divide] = e match {
-      case quotient: Divide => Some(quotient)
+      // A sum of decimals is rounded.
+      case quotient: Divide if quotient.dataType == DoubleType => Some(quotient)
       case NumberForms.Widened(child) => unapply(child)
       case _ => None
     }

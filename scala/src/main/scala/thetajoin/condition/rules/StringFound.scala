@@ -1,7 +1,7 @@
 package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.{IntegerType, LongType, StringType}
 
 import thetajoin.condition.NumberForms
 
@@ -30,10 +30,6 @@ object StringFound extends FormRule {
     Reading(
       "substring_index(a.text, b.name, 1) <> a.text",
       "contains(a.text, b.name)"
-    ),
-    Reading(
-      "split_part(a.text, b.name, 2) <> ''",
-      "contains(a.text, b.name)"
     )
   )
   override val proof: String =
@@ -47,10 +43,7 @@ object StringFound extends FormRule {
     case Not(EqualTo(l, r)) =>
       Seq(l -> r, r -> l).collectFirst { case (Changed(text, string), other) =>
         if (other.semanticEquals(text)) of(text, string)(Contains(_, _)) else None
-      }.flatten.orElse(Seq(l -> r, r -> l).collectFirst {
-        case (SecondPart(text, string), Empty()) =>
-          of(text, string)(Contains(_, _))
-      }.flatten)
+      }.flatten
     case EqualTo(SubstringIndex(text, _, _), string) => of(text, string)(Contains(_, _))
     case EqualTo(string, SubstringIndex(text, _, _)) => of(text, string)(Contains(_, _))
     case GreaterThanOrEqual(Removed(text, string), Positive()) => of(text, string)(Contains(_, _))
@@ -75,26 +68,23 @@ object StringFound extends FormRule {
     }
   }
 
-  /** A part of a text between a string and the next one, which is not its only part. */
-  private object SecondPart {
-    def unapply(e: Expression): Option[(Expression, Expression)] = e match {
-      case ElementAt(StringSplitSQL(text, string), Literal(n: Int, _), _, _) if math.abs(n) > 1 =>
-        Some((text, string))
-      case _ => None
-    }
-  }
-
   /** By how many characters a text is shorter without a string, or a part of them. */
   private object Removed {
     def unapply(e: Expression): Option[(Expression, Expression)] = e match {
       case Subtract(Length(whole), Length(StringReplace(text, string, _)), _)
           if text.semanticEquals(whole) =>
         Some((text, string))
-      case Divide(value, _, _) => unapply(value)
+      case Divide(value, divisor, _) if isNumber(divisor) => unapply(value)
       case IntegralDivide(value, _, _) => unapply(value)
       case c: Cast => unapply(c.child)
       case _ => None
     }
+  }
+
+  /** Whether it is a number for sure: a quotient by one that is none is the greatest value. */
+  private def isNumber(divisor: Expression): Boolean = divisor match {
+    case Cast(child, _, _, _) => child.dataType == IntegerType || child.dataType == LongType
+    case other => NumberForms.Constant.unapply(other).nonEmpty
   }
 
   private object Positive {
@@ -123,7 +113,7 @@ object StringFound extends FormRule {
   /** The rest of a text from some character on: `right(text, n)` is written so, next to other cases. */
   private object LastCharacters {
     def unapply(e: Expression): Option[Expression] = e match {
-      case If(_, _: Literal, rest) => unapply(rest)
+      case If(_, Literal(null, _) | Empty(), rest) => unapply(rest)
       case Substring(text, _, Literal(Int.MaxValue, _)) => Some(text)
       case _ => None
     }

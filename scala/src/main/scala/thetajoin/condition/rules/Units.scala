@@ -66,10 +66,12 @@ object Units extends ComparisonRule {
     def below(most: Expression): Option[Expression] =
       if (shortest != longest) None
       else {
-        val limit = Literal(Long.MaxValue / longest - 2)
+        val limit = Literal(Long.MaxValue / longest - 1)
         val units = Greatest(Seq(UnaryMinus(limit), Least(Seq(Cast(most, LongType), limit))))
         val length = new Multiply(new Add(units, Literal(1L)), Literal(longest))
-        Some(And(IsNotNull(most), LessThan(difference, length)))
+        // At the limit this is the greatest number.
+        val farthest = new Add(length, Literal(Long.MaxValue % longest))
+        Some(And(IsNotNull(most), LessThanOrEqual(difference, farthest)))
       }
 
     private def interval(units: Long, length: Long): Option[Literal] =
