@@ -228,4 +228,20 @@ class FormsSuite extends AnyFunSuite {
     val condition = EqualTo(Cast(v, LongType), guarded)
     assert(Rules.rewritten(condition) == condition)
   }
+
+  test("the part of a text before so many strings may be empty without one") {
+    for (count <- Seq(zero, v)) {
+      val condition = Not(EqualTo(SubstringIndex(t, s, count), t))
+      assert(Rules.rewritten(condition) == condition)
+    }
+  }
+
+  test("a condition that is true if nothing is found has no form") {
+    val any = GreaterThan(i, j)
+    val conditions = Seq(
+      If(EqualTo(extract, empty), Literal.FalseLiteral, any),
+      EqualTo(If(any, Literal("x"), Substring(t, Literal(3), Literal(Int.MaxValue))), s)
+    )
+    conditions.foreach(condition => assert(Rules.rewritten(condition) == condition))
+  }
 }

@@ -59,11 +59,11 @@ object StringFound extends FormRule {
     case _ => None
   }
 
-  /** A text in which a string is replaced, or that ends before it. */
+  /** A text in which a string is replaced, or that ends before it. The part before no string at all is empty. */
   private object Changed {
     def unapply(e: Expression): Option[(Expression, Expression)] = e match {
       case StringReplace(text, string, _) => Some((text, string))
-      case SubstringIndex(text, string, _) => Some((text, string))
+      case SubstringIndex(text, string, Literal(n: Int, _)) if n != 0 => Some((text, string))
       case _ => None
     }
   }
