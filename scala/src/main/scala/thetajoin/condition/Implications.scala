@@ -2,9 +2,9 @@ package thetajoin.condition
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.util.TypeUtils
-import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
+import org.apache.spark.sql.types.BooleanType
 
-import thetajoin.condition.rules.{Bounding, End, Rules}
+import thetajoin.condition.rules.{Bounding, Branches, End, Rules}
 
 /**
  * Comparisons between the sides that a condition implies, although it is none itself. None of them is exact.
@@ -69,12 +69,10 @@ private[condition] final class Implications(
 
   /** One infinity less another may stand in for a number. */
   private def notANumber(bound: Bounding): Option[Expression] = bound.value match {
-    case sum @ (_: Add | _: Subtract) if isFractional(sum) && sides.ofOne(sum) => Some(IsNaN(sum))
+    case sum @ (_: Add | _: Subtract) if Safety.isFractional(sum.dataType) && sides.ofOne(sum) =>
+      Some(IsNaN(sum))
     case _ => None
   }
-
-  private def isFractional(e: Expression): Boolean =
-    e.dataType == DoubleType || e.dataType == FloatType
 
   /** Alternatives of one side open the comparisons that all others imply. */
   private def ofAny(alternatives: Seq[Expression]): Seq[Comparison] = {
@@ -147,6 +145,7 @@ private[condition] final class Implications(
       opened.flatMap(open(_, when)).map(openOther(_, when))
     )
 
+  /** The key of the side that `when` reads is open. */
   private def open(c: Comparison, when: Expression): Option[Comparison] =
     if (!isOrdered(c) || !Safety.cannotFail(when)) None
     else if (sides.ofLeft(when)) Some(c.opened(when, isLeft = true))
@@ -208,7 +207,7 @@ private object Alternatives {
     case If(when, yes, no) if condition.dataType == BooleanType =>
       Some(ofCase(Seq(when -> yes), Some(no)))
     case CaseWhen(branches, otherwise)
-        if condition.dataType == BooleanType && branches.size <= MostBranches =>
+        if condition.dataType == BooleanType && branches.size <= Branches.Most =>
       Some(ofCase(branches, otherwise))
     case Coalesce(Seq(value, Literal.FalseLiteral)) => Some(Seq(value))
     case _ => None
@@ -230,6 +229,4 @@ private object Alternatives {
     }
     chosen ++ otherwise.filterNot(_ == Literal.FalseLiteral)
   }
-
-  private val MostBranches = 8
 }

@@ -46,6 +46,14 @@ private[condition] object NumberForms {
       else decimal(e)
   }
 
+  /** Whether it is made of whole numbers and decimals in a way that always gives a number. */
+  def isNeverNaN(e: Expression): Boolean = e match {
+    case c: Cast => isNumber(c.child.dataType) && isNeverNaN(c.child)
+    case Divide(value, Constant(divisor), _) => divisor != 0 && isNeverNaN(value)
+    case _: Add | _: Subtract | _: Multiply | _: UnaryMinus => e.children.forall(isNeverNaN)
+    case other => !Safety.isFractional(other.dataType)
+  }
+
   /** A decimal without columns. */
   def decimal(e: Expression): Option[Double] = e.dataType match {
     case _: DecimalType if e.foldable =>

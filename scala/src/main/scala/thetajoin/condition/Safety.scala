@@ -79,7 +79,7 @@ object Safety {
     case _ => Literal(Long.MinValue)
   }
 
-  private def isFractional(t: DataType): Boolean = t == DoubleType || t == FloatType
+  private[condition] def isFractional(t: DataType): Boolean = t == DoubleType || t == FloatType
 
   private def rounds(from: DataType, to: DataType): Boolean = (from, to) match {
     case (ArrayType(f, _), ArrayType(t, _)) => rounds(f, t)

@@ -22,7 +22,7 @@ object Branches extends ConditionRule {
   override def rewritten(condition: Expression): Option[Expression] = condition match {
     case _ if condition.dataType != BooleanType => None
     case If(when, yes, no) => of(when, yes, no)
-    case CaseWhen(Seq((when, yes), others @ _*), no) if others.size < MostBranches =>
+    case CaseWhen(Seq((when, yes), others @ _*), no) if others.size < Most =>
       val rest =
         if (others.isEmpty) no.getOrElse(Literal.FalseLiteral) else CaseWhen(others, no)
       of(when, yes, rest)
@@ -40,5 +40,6 @@ object Branches extends ConditionRule {
   /** Parts of an AND may be evaluated in another order. */
   private def isSafe(parts: Expression*): Boolean = parts.forall(Safety.cannotFail)
 
-  private val MostBranches = 8
+  /** A CASE of more branches is left as it is. */
+  private[condition] val Most = 8
 }

@@ -27,7 +27,7 @@ object ChosenKey extends FormRule {
     val last = choice.elseValue.filter(_ != Literal(null, value.dataType))
     val values = choice.branches.map(_._2) ++ last
     val isKnown =
-      choice.branches.size <= MostBranches && !value.foldable && Safety.cannotFail(value) &&
+      choice.branches.size <= Branches.Most && !value.foldable && Safety.cannotFail(value) &&
         values.forall(v => !v.foldable && Safety.cannotFail(v)) &&
         choice.branches.forall(b => Safety.cannotFail(b._1))
     def chosen = choice.branches.map { case (when, v) => And(when, EqualTo(value, v)) } ++
@@ -45,6 +45,4 @@ object ChosenKey extends FormRule {
       case _ => None
     }
   }
-
-  private val MostBranches = 8
 }

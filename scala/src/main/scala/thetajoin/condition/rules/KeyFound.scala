@@ -3,7 +3,7 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.MapType
 
-import thetajoin.condition.{OrderedBy, Safety}
+import thetajoin.condition.{ConditionAnalysis, OrderedBy, Safety}
 
 object KeyFound extends FormRule {
   override val readings: Seq[Reading] = Seq(
@@ -20,7 +20,7 @@ object KeyFound extends FormRule {
 
   override def implied(condition: Expression): Option[Expression] = condition match {
     case AboveZero(Size(MapFilter(map, LambdaFunction(body, Seq(key, value), _)), false)) =>
-      conjuncts(body).collectFirst {
+      ConditionAnalysis.conjuncts(body).collectFirst {
         case EqualTo(`key`, other) if isFree(other, key, value) => (map, other)
         case EqualTo(other, `key`) if isFree(other, key, value) => (map, other)
       }.flatMap(found)
@@ -46,10 +46,5 @@ object KeyFound extends FormRule {
     if (isOfSides && key.dataType == map.dataType.asInstanceOf[MapType].keyType)
       Some(ArrayContains(MapKeys(map), key))
     else None
-  }
-
-  private def conjuncts(e: Expression): Seq[Expression] = e match {
-    case And(l, r) => conjuncts(l) ++ conjuncts(r)
-    case other => Seq(other)
   }
 }

@@ -21,7 +21,7 @@ object Magnitude extends ComparisonRule {
 
   override def implied(l: Expression, operator: Operator, r: Expression): Option[Expression] =
     (l, r) match {
-      case (Abs(value, _), most) if isWidest(value, most) =>
+      case (Abs(value, _), most) if needsRule(value, most) =>
         Some(And(operator.of(value, most), operator.flipped.of(value, UnaryMinus(most))))
       case (NumberForms.Widened(value: Abs), most) => implied(value, operator, most)
       case (Sqrt(square), NumberForms.Constant(most)) if most >= 0 && square.exists(isExtreme) =>
@@ -42,10 +42,10 @@ object Magnitude extends ComparisonRule {
    * Whether this is more than a sum, whose magnitude needs no rule. A bound that is not a number would let all values
    * pass, and the least whole number has no magnitude.
    */
-  private def isWidest(value: Expression, most: Expression): Boolean = value.dataType match {
+  private def needsRule(value: Expression, most: Expression): Boolean = value.dataType match {
     case DoubleType | FloatType => NumberForms.Constant.unapply(most).nonEmpty && isMore(value)
-    case _: DecimalType => !isFractional(most) && isMore(value)
-    case _ => !isFractional(most) && isNotLeast(value)
+    case _: DecimalType => !Safety.isFractional(most.dataType) && isMore(value)
+    case _ => !Safety.isFractional(most.dataType) && isNotLeast(value)
   }
 
   private def isNotLeast(value: Expression): Boolean = value match {
@@ -55,9 +55,6 @@ object Magnitude extends ComparisonRule {
     case difference: TimestampDiff => !difference.unit.equalsIgnoreCase("MICROSECOND")
     case _ => false
   }
-
-  private def isFractional(e: Expression): Boolean =
-    e.dataType == DoubleType || e.dataType == FloatType
 
   private def isMore(value: Expression): Boolean = value match {
     case Subtract(l, r, _) => l.foldable && isMore(r) || r.foldable && isMore(l)

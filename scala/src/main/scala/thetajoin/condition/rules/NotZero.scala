@@ -13,7 +13,6 @@ private[rules] object NotZero {
     case Not(EqualTo(Whole(0), count)) => Some(count)
     case _ => None
   }
-
 }
 
 /** Matches a condition that implies that a count, or a place counted from one, is above zero. */

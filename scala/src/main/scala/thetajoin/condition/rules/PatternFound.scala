@@ -45,11 +45,12 @@ object PatternFound extends FormRule {
 
   private def of(text: Expression, pattern: Expression): Option[Expression] =
     if (Seq(text, pattern).forall(_.dataType == StringType)) Some(RLike(text, pattern)) else None
+}
 
-  private object Empty {
-    def unapply(e: Expression): Boolean = e match {
-      case Literal(value, StringType) => value != null && value.toString.isEmpty
-      case _ => false
-    }
+/** Matches the empty text. */
+private[rules] object Empty {
+  def unapply(e: Expression): Boolean = e match {
+    case Literal(value, StringType) => value != null && value.toString.isEmpty
+    case _ => false
   }
 }

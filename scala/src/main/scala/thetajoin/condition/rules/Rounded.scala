@@ -3,7 +3,7 @@ package thetajoin.condition.rules
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{Decimal, DecimalType, DoubleType, FloatType}
 
-import thetajoin.condition.{NumberForms, Operator, Safety}
+import thetajoin.condition.{NumberForms, Operator}
 
 object Rounded extends ComparisonRule {
   override val readings: Seq[Reading] = Seq(
@@ -51,8 +51,9 @@ object Rounded extends ComparisonRule {
       case IntegralDivide(value, Number(divisor), _)
           if divisor > 0 && divisor.isWhole && !value.dataType.isInstanceOf[DecimalType] =>
         Some((value, divisor))
-      case Floor(value) if isNumber(value) => Some((value, BigDecimal(1)))
-      case Ceil(value) if isNumber(value) => Some((value, BigDecimal(1)))
+      // What is not a number is zero as a whole one.
+      case Floor(value) if NumberForms.isNeverNaN(value) => Some((value, BigDecimal(1)))
+      case Ceil(value) if NumberForms.isNeverNaN(value) => Some((value, BigDecimal(1)))
       case NumberForms.Widened(child) => unapply(child)
       case _ => None
     }
@@ -90,14 +91,6 @@ object Rounded extends ComparisonRule {
           case number => BigDecimal(number.asInstanceOf[java.lang.Number].doubleValue)
         }
       )
-  }
-
-  /** Whether it is a number for sure: what is not a number is zero as a whole one. */
-  private def isNumber(e: Expression): Boolean = e match {
-    case c: Cast => Safety.isNumber(c.child.dataType) && isNumber(c.child)
-    case Divide(value, NumberForms.Constant(divisor), _) => divisor != 0 && isNumber(value)
-    case _: Add | _: Subtract | _: Multiply | _: UnaryMinus => e.children.forall(isNumber)
-    case other => !(other.dataType == DoubleType || other.dataType == FloatType)
   }
 
   private val MostPlaces = 12

@@ -1,7 +1,7 @@
 package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{IntegerType, LongType, StringType}
+import org.apache.spark.sql.types.StringType
 
 import thetajoin.condition.NumberForms
 
@@ -81,21 +81,12 @@ object StringFound extends FormRule {
     }
   }
 
-  /** Whether it is a number for sure: a quotient by one that is none is the greatest value. */
-  private def isNumber(divisor: Expression): Boolean = divisor match {
-    case Cast(child, _, _, _) => child.dataType == IntegerType || child.dataType == LongType
-    case other => NumberForms.Constant.unapply(other).nonEmpty
-  }
+  /** A quotient by what is not a number is the greatest value. */
+  private def isNumber(divisor: Expression): Boolean =
+    NumberForms.Constant.unapply(divisor).nonEmpty || NumberForms.isNeverNaN(divisor)
 
   private object Positive {
     def unapply(e: Expression): Boolean = NumberForms.Constant.unapply(e).exists(_ > 0)
-  }
-
-  private object Empty {
-    def unapply(e: Expression): Boolean = e match {
-      case Literal(value, StringType) => value != null && value.toString.isEmpty
-      case _ => false
-    }
   }
 
   private object FirstCharacters {
