@@ -51,7 +51,7 @@ object Rounded extends ComparisonRule {
       case IntegralDivide(value, Number(divisor), _)
           if divisor > 0 && divisor.isWhole && !value.dataType.isInstanceOf[DecimalType] =>
         Some((value, divisor))
-      // What is not a number is zero as a whole one.
+      // NaN is zero as a whole number.
       case Floor(value) if NumberForms.isNeverNaN(value) => Some((value, BigDecimal(1)))
       case Ceil(value) if NumberForms.isNeverNaN(value) => Some((value, BigDecimal(1)))
       case NumberForms.Widened(child) => unapply(child)

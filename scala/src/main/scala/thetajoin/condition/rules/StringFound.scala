@@ -81,7 +81,7 @@ object StringFound extends FormRule {
     }
   }
 
-  /** A quotient by what is not a number is the greatest value. */
+  /** A quotient by NaN is the greatest value. */
   private def isNumber(divisor: Expression): Boolean =
     NumberForms.Constant.unapply(divisor).nonEmpty || NumberForms.isNeverNaN(divisor)
 
