@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 
-import thetajoin.condition.{ConditionAnalysis, Operator, Safety}
+import thetajoin.condition.{ConditionAnalysis, Operator, Safety, Tried}
 
 /**
  * Leaves out rows that can have no match by the least and the greatest value of the other side, unless they are
@@ -44,18 +44,15 @@ private[thetajoin] object Narrowed {
       others: LogicalPlan,
       compared: Seq[(Expression, Operator, Expression)]
   ): LogicalPlan = {
-    val values = compared.map { case (_, _, other) => Alias(tried(other), "value")() }
+    val values = compared.map { case (_, _, other) => Alias(Tried(other), "value")() }
     val extremes = compared.zip(values).map { case ((_, operator, _), value) =>
       Extreme(operator, value.toAttribute)
     }
     val struct = Alias(CreateStruct(extremes), "extremes")()
     val found = ScalarSubquery(Aggregate(Nil, Seq(struct), Project(values, others)))
     compared.zipWithIndex.foldLeft(rows) { case (rows, ((value, operator, _), i)) =>
-      val matches = operator.of(tried(value), GetStructField(found, i))
-      Filter(if (Safety.cannotFail(value)) matches else Or(matches, IsNull(tried(value))), rows)
+      val matches = operator.of(Tried(value), GetStructField(found, i))
+      Filter(if (Safety.cannotFail(value)) matches else Or(matches, IsNull(Tried(value))), rows)
     }
   }
-
-  private def tried(value: Expression): Expression =
-    if (Safety.cannotFail(value)) value else TryEval(value)
 }

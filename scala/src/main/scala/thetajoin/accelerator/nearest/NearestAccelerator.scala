@@ -9,11 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   If,
   IsNotNull,
   Literal,
-  SortOrder,
-  TryEval
+  SortOrder
 }
 
-import thetajoin.condition.{Operator, OrderedLong, Safety}
+import thetajoin.condition.{Operator, OrderedLong, Safety, Tried}
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.{Bound, EqualKeys, Segments, ValueOrder, ValueRank}
 import thetajoin.reason.{Reason, ReasonCode}
@@ -232,7 +231,7 @@ object NearestAccelerator extends Accelerator {
    * pair needs it.
    */
   private def orEnd(bound: Expression, end: Long): Expression =
-    Coalesce(Seq(TryEval(bound), Literal(end)))
+    Coalesce(Seq(Tried(bound), Literal(end)))
 
   case object OtherRank
       extends ReasonCode(
