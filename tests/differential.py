@@ -78,7 +78,9 @@ def execute(spark: SparkSession, sql: str) -> Outcome:
         plan = spark.sql(sql)._jdf.queryExecution().executedPlan()
         text = _jvm(spark).scala.runtime.ScalaRunTime.stringOf(plan.executeCollect())
     except (PySparkException, Py4JError) as e:
-        return Outcome(Counter(), _final(plan) if plan else "", (str(e) or repr(e))[:2000])
+        # The causes come after the frames of a stack.
+        said = re.sub(r"\n\s+(at |\.\.\. ).*", "", str(e) or repr(e))
+        return Outcome(Counter(), _final(plan) if plan else "", said[:2000])
     return Outcome(Counter(re.findall(r"\[([^\]]*)\]", text)), _final(plan))
 
 
