@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 JAR = ROOT / "tests/example-accelerator/target/example-accelerator.jar"
 CLASS = "example.ResidueAccelerator"
+RULE = "example.ResidueRule"
 
 PROGRAM = """
 import json, sys
@@ -49,6 +50,8 @@ for kind, condition, codegen, batches in product(kinds, conditions, ("true", "fa
             rows.append("BroadcastThetaJoin residue" in plan)
         answers.append([f"{kind} {condition} {codegen} {batches}", rows[0] == rows[2], len(rows[0]), rows[1], rows[3]])
 spark.conf.set("spark.thetajoin.enabled", "true")
+ruled = "SELECT * FROM a JOIN b ON pmod(a.x + b.y, 64) = 0"
+ruled = [thetajoin.explain_joins(spark.sql(ruled))[0].accelerator, spark.sql(ruled).count()]
 spark.conf.set("spark.thetajoin.accelerator.residue.enabled", "false")
 switched_off = thetajoin.explain_joins(spark.sql(sql))[0].accelerator
 spark.conf.set("spark.thetajoin.accelerators", "example.Missing")
@@ -57,7 +60,7 @@ try:
     error = ""
 except Exception as e:
     error = str(e)
-print(json.dumps([answers, switched_off, error]))
+print(json.dumps([answers, switched_off, ruled, error]))
 """
 
 
@@ -70,20 +73,24 @@ def answers(request: pytest.FixtureRequest, tmp_path: Path) -> list[object]:
         names = ""
         with zipfile.ZipFile(jar, "a") as archive:
             archive.writestr("META-INF/services/thetajoin.contract.Accelerator", CLASS + "\n")
+            archive.writestr("META-INF/services/thetajoin.condition.rules.Rule", RULE + "\n")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     command = [sys.executable, str(program), str(jar), names]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return [request.param, *json.loads(done.stdout.splitlines()[-1])]
 
 
 @pytest.mark.slow
 def test_every_join_type_runs_on_it(answers: list[object]) -> None:
-    runs, switched_off, error = answers
+    registered, runs, switched_off, ruled, error = answers
     assert len(runs) == 48
     for run, same, rows, with_it, without in runs:
         assert same and rows > 0, run
         assert (with_it, without) == (True, False), run
     assert switched_off == "existence"
+    # A rule is registered as a service only.
+    read_by_rule = registered == "service"
+    assert ruled == ["residue" if read_by_rule else "nestedloop", runs[0][2]]
     assert "[INVALID_ACCELERATOR]" in error and "example.Missing" in error

@@ -15,7 +15,13 @@ import thetajoin.functions.vector.VectorSqlFunctions
 import thetajoin.hints.ResolveThetaHints
 import thetajoin.large.LargeJoins
 import thetajoin.logical.NormalConditions
-import thetajoin.recognise.{AntiOfOuter, FirstOfWindow, PushIntoRanked, RecogniseRanked}
+import thetajoin.recognise.{
+  AntiOfOuter,
+  FirstOfAggregate,
+  FirstOfWindow,
+  PushIntoRanked,
+  RecogniseRanked
+}
 import thetajoin.report.ExplainFunction
 
 /** The entry into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
@@ -30,6 +36,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectHintResolutionRule(_ => ResolveThetaHints)
     extensions.injectPlanNormalizationRule(_ => RecogniseRanked)
     extensions.injectOptimizerRule(_ => FirstOfWindow)
+    extensions.injectOptimizerRule(_ => FirstOfAggregate)
     extensions.injectOptimizerRule(_ => PushIntoRanked)
     extensions.injectOptimizerRule(_ => AntiOfOuter)
     extensions.injectPreCBORule(_ => NormalConditions)

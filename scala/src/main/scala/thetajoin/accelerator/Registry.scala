@@ -1,10 +1,5 @@
 package thetajoin.accelerator
 
-import java.net.URLClassLoader
-import java.util
-import java.util.{Collections, ServiceLoader}
-
-import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.internal.SQLConf
@@ -22,7 +17,7 @@ import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.Accelerator
 import thetajoin.reason.ReasonCode
-import thetajoin.{Setting, Settings}
+import thetajoin.{Services, Setting, Settings}
 
 /** A class named in `spark.thetajoin.accelerators` that can't be used. */
 final class InvalidAcceleratorException(name: String, why: String, cause: Throwable)
@@ -68,36 +63,14 @@ object Registry {
    */
   def accelerators(conf: SQLConf): Seq[Accelerator] = {
     val named = Settings.Accelerators.in(conf).map(load)
-    (builtIn ++ services() ++ named).distinctBy(_.id)
+    (builtIn ++ services.all ++ named).distinctBy(_.id)
   }
 
-  /**
-   * Class loaders that have no services, by how many jars they had: to look into hundreds takes as long as to plan a
-   * join.
-   */
-  private val withoutServices =
-    Collections.synchronizedMap(new util.WeakHashMap[ClassLoader, Integer])
-
-  private def services(): Seq[Accelerator] = {
-    val loader = classLoader
-    val jars = jarsOf(loader)
-    if (withoutServices.get(loader) == jars) Nil
-    else {
-      val found = ServiceLoader.load(classOf[Accelerator], loader).asScala.toSeq
-      if (found.isEmpty) withoutServices.put(loader, jars)
-      found
-    }
-  }
-
-  /** ADD JAR adds to a class loader that there is. */
-  private def jarsOf(loader: ClassLoader): Int =
-    Iterator.iterate(loader)(_.getParent).takeWhile(_ != null).map {
-      case withJars: URLClassLoader => withJars.getURLs.length
-      case _ => 0
-    }.sum
+  private val services = new Services(classOf[Accelerator])
 
   private def load(name: String): Accelerator =
-    try classLoader.loadClass(name).getConstructor().newInstance().asInstanceOf[Accelerator]
+    try
+      Services.classLoader.loadClass(name).getConstructor().newInstance().asInstanceOf[Accelerator]
     catch {
       case e: ClassNotFoundException =>
         throw new InvalidAcceleratorException(name, "class not found", e)
@@ -105,8 +78,4 @@ object Registry {
         throw new InvalidAcceleratorException(name, s"not a ${classOf[Accelerator].getName}", e)
       case NonFatal(e) => throw new InvalidAcceleratorException(name, e.toString, e)
     }
-
-  /** Jars of `spark.jars` are seen by the context class loader alone. */
-  private def classLoader: ClassLoader =
-    Option(Thread.currentThread.getContextClassLoader).getOrElse(getClass.getClassLoader)
 }

@@ -26,10 +26,14 @@ final case class BoundedSum(
 ) extends Expression {
   override def dataType: DataType = LongType
   override def nullable: Boolean = children.exists(_.nullable)
-  override def toString: String =
+  override def toString: String = text(_.toString)
+  override def sql: String = text(_.sql)
+
+  private def text(of: Expression => String): String =
     children.zip(negative).map { case (term, isNegative) =>
-      if (isNegative) s"- $term" else s"+ $term"
+      s"${if (isNegative) "-" else "+"} ${of(term)}"
     }.mkString(" ").stripPrefix("+ ")
+
   override def foldable: Boolean = false
 
   /** Whether it raises an error beyond its limit. */

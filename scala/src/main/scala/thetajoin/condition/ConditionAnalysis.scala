@@ -31,13 +31,14 @@ object ConditionAnalysis {
   /** The same for a value and its number. */
   private def canonical(e: Expression): Expression = OrderedLong.of(e).child.canonicalized
 
-  /** The parts that an AND joins, in its order. */
+  /** The parts that an AND joins, in its order, but for `true`. */
   private[thetajoin] def conjuncts(condition: Expression): Seq[Expression] = {
     val found = Seq.newBuilder[Expression]
     def add(e: Expression): Unit = e match {
       case And(l, r) =>
         add(l)
         add(r)
+      case Literal.TrueLiteral =>
       case other => found += other
     }
     add(condition)

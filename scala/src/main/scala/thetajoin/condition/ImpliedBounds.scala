@@ -1,7 +1,6 @@
 package thetajoin.condition
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types._
 
 /**
  * Comparisons that a distance or a sum of floating-point numbers implies:
@@ -203,9 +202,6 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     case Widened(child) => sum(child)
     case _ => None
   }
-
-  private def asDouble(e: Expression): Expression =
-    if (e.dataType == DoubleType) e else Cast(e, DoubleType)
 
   private def scaled(terms: Seq[Term], by: Double): Seq[Term] =
     terms.map(t => t.copy(weight = t.weight * by))

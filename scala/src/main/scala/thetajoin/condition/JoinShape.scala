@@ -125,7 +125,7 @@ final case class Comparison(
     DataTypeUtils.sameType(left.dataType, right.dataType) && OrderedLong.orders(left.dataType)
 
   /** The same with keys that pass the comparison where they are sums that would fail. */
-  private[condition] def plain: Comparison = {
+  private[thetajoin] def plain: Comparison = {
     def isFailing(e: Expression) = e match {
       case sum: BoundedSum => sum.fails
       case _ => false

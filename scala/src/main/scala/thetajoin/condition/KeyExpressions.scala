@@ -40,6 +40,7 @@ private[condition] object TermsCode {
 final case class OrderedLong(child: Expression) extends UnaryExpression {
   override def dataType: DataType = LongType
   override def toString: String = child.toString
+  override def sql: String = child.sql
   override def nullIntolerant: Boolean = true
 
   override protected def nullSafeEval(value: Any): Any = (value: @unchecked) match {

@@ -3,7 +3,7 @@ package thetajoin.condition
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{Decimal, DecimalType}
+import org.apache.spark.sql.types.{Decimal, DecimalType, DoubleType}
 
 /** Forms of numbers whose bounds follow from the bounds of a part. */
 private[condition] object NumberForms {
@@ -15,6 +15,9 @@ private[condition] object NumberForms {
 
   def isPrecise(weight: Double): Boolean =
     math.abs(weight) >= LeastWeight && math.abs(weight) <= GreatestWeight
+
+  def asDouble(number: Expression): Expression =
+    if (number.dataType == DoubleType) number else Cast(number, DoubleType)
 
   /** A number that is cast to one of at least its range. */
   object Widened {

@@ -22,11 +22,14 @@ final case class OutwardSum(
   override def dataType: DataType = DoubleType
   override def nullable: Boolean = children.exists(_.nullable)
   override def foldable: Boolean = false
-  override def toString: String = {
+  override def toString: String = text(_.toString)
+  override def sql: String = text(_.sql)
+
+  private def text(of: Expression => String): String = {
     val terms = children.zip(weights).map {
-      case (term, 1.0) => s"+ $term"
-      case (term, -1.0) => s"- $term"
-      case (term, weight) => s"+ $weight * $term"
+      case (term, 1.0) => s"+ ${of(term)}"
+      case (term, -1.0) => s"- ${of(term)}"
+      case (term, weight) => s"+ $weight * ${of(term)}"
     }
     terms.mkString(" ").stripPrefix("+ ") + (if (isUp) " and more" else " and less")
   }

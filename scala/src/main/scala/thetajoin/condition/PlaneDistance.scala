@@ -12,6 +12,8 @@ import org.apache.spark.sql.types._
  *   st_distance(a.shape, b.shape)
  *   sqrt((a.x - b.x) * (a.x - b.x) + pow(a.y - b.y, 2)), hypot(a.x - b.x, a.y - b.y)
  *   the same sum without its root                                                          squared
+ *   greatest(b.s - a.e, a.s - b.e, 0)                                                      the gap between intervals
+ *   CASE WHEN b.s > a.e THEN b.s - a.e WHEN a.s > b.e THEN a.s - b.e ELSE 0 END            the same
  * }}}
  *
  * @param spans by dimension, of both sides: the left one's first
@@ -27,6 +29,7 @@ object PlaneDistance {
       case Hypot(x, y) =>
         for (a <- span(x); b <- span(y)) yield PlaneDistance(Seq(a, b), isSquared = false)
       case Sqrt(sum) => squares(sum).map(PlaneDistance(_, isSquared = false))
+      case Gap(one, other) => Some(PlaneDistance(Seq((one, other)), isSquared = false))
       case sum => squares(sum).map(PlaneDistance(_, isSquared = true))
     }
     found.flatMap { distance =>
@@ -60,7 +63,40 @@ object PlaneDistance {
   }
 
   private def point(value: Expression): Span = {
-    val number = if (value.dataType == DoubleType) value else Cast(value, DoubleType)
+    val number = NumberForms.asDouble(value)
     Span(number, number)
+  }
+}
+
+/** The gap between two intervals. It is zero, or below that, if they overlap. */
+private object Gap {
+  import NumberForms.Constant
+
+  def unapply(rank: Expression): Option[(Span, Span)] = rank match {
+    case Greatest(values) => between(values.filterNot(_.foldable))
+    case CaseWhen(branches, Some(Constant(0.0))) if branches.forall(isDifference) =>
+      between(branches.map(_._2))
+    case _ => None
+  }
+
+  private def isDifference(branch: (Expression, Expression)): Boolean = branch match {
+    case (OrderedBy(l, operator, r), Subtract(x, y, _)) =>
+      val (upper, lower) = if (operator.isBelow) (r, l) else (l, r)
+      upper.semanticEquals(x) && lower.semanticEquals(y)
+    case _ => false
+  }
+
+  private def between(differences: Seq[Expression]): Option[(Span, Span)] = differences match {
+    case Seq(first @ Subtract(start, end, _), second @ Subtract(otherStart, otherEnd, _))
+        if Safety.isMeasured(first) && Safety.isMeasured(second) =>
+      Some((span(start, otherEnd), span(otherStart, end)))
+    case _ => None
+  }
+
+  /** An end that is null gives no gap. */
+  private def span(start: Expression, end: Expression): Span = {
+    def or(value: Expression, infinity: Double) =
+      Coalesce(Seq(NumberForms.asDouble(value), Literal(infinity)))
+    Span(or(start, Double.NegativeInfinity), or(end, Double.PositiveInfinity))
   }
 }

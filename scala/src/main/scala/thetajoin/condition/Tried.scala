@@ -27,6 +27,7 @@ final case class Apart(child: Expression) extends UnaryExpression with Condition
   override def genCode(ctx: CodegenContext): ExprCode = child.genCode(ctx)
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = child.genCode(ctx)
   override def toString: String = child.toString
+  override def sql: String = child.sql
 
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def branchGroups: Seq[Seq[Expression]] = Nil

@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, InnerLike, JoinType, LeftOuter}
 import org.apache.spark.sql.types.IntegerType
 
+import thetajoin.condition.Safety
+
 /**
  * Subqueries that ask for the first row among the rows that match an outer row:
  *
@@ -39,7 +41,7 @@ private[recognise] object FirstOfSubquery {
               conditions,
               _,
               k
-            ).foundBySubquery(join.conf)
+            ).foundBeyondKeys(join.conf)
           ).map(Project(
             join.left.output ++ rows.columns.map(localColumn),
             _
@@ -89,22 +91,49 @@ private[recognise] object FirstOfSubquery {
           else {
             val name = Alias(column, "first")()
             val right = rows.withColumns(Seq(name), rank +: rows.conditions)
+            val read = (rank +: rows.conditions).map(local)
+            val (part, whole) =
+              if (read.forall(Safety.cannotFail)) partWith(left, rank +: rows.conditions)
+              else (left, identity[LogicalPlan] _)
             val joined = Ranked(
-              left,
+              part,
               right,
               LeftOuter,
               rows.conditions.map(local),
               SortOrder(local(rank), order.direction),
               k = 1
-            ).foundBySubquery(left.conf)
+            ).foundBeyondKeys(left.conf)
             joined.map { plan =>
               val first = name.toAttribute.withNullability(true)
-              plan -> local(Aggregated.result(subquery.plan, first))
+              whole(plan) -> local(Aggregated.result(subquery.plan, first))
             }
           }
         }
       case _ => None
     }
+
+  /**
+   * The side of a join whose columns a subquery's expressions read, and the plan with another plan in place of that
+   * side. A side has fewer rows than the join. It may have rows without a match too, for which no error may be raised.
+   */
+  private def partWith(
+      plan: LogicalPlan,
+      expressions: Seq[Expression]
+  ): (LogicalPlan, LogicalPlan => LogicalPlan) = {
+    val outer = AttributeSet(expressions.flatMap(_.collect { case OuterReference(a) =>
+      a.toAttribute
+    }))
+    def isOf(side: LogicalPlan) = outer.subsetOf(side.outputSet)
+    val side = plan match {
+      case Join(left, _, _: InnerLike | LeftOuter, _, _) if isOf(left) => Some(left)
+      case Join(_, right, _: InnerLike, _, _) if isOf(right) => Some(right)
+      case _ => None
+    }
+    side.fold((plan, identity[LogicalPlan] _)) { side =>
+      val (part, whole) = partWith(side, expressions)
+      (part, other => plan.mapChildren(child => if (child eq side) whole(other) else child))
+    }
+  }
 
   private def readsOuter(e: Expression): Boolean = e.exists(_.isInstanceOf[OuterReference])
 
@@ -189,14 +218,7 @@ private[recognise] object Aggregated {
         if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.size == 1 =>
       functions(aggregate.aggregateExpressions.head) match {
         case Seq(AggregateExpression(function, Complete, _, None, _)) =>
-          val first = function match {
-            case Max(value) => Some((value, SortOrder(value, Descending)))
-            case Min(value) => Some((value, SortOrder(value, Ascending)))
-            case MaxBy(value, order) => Some((value, SortOrder(order, Descending)))
-            case MinBy(value, order) => Some((value, SortOrder(order, Ascending)))
-            case _ => None
-          }
-          first.map { case (value, order) => (aggregate.child, value, order) }
+          FirstValue.of(function).map { case (value, order) => (aggregate.child, value, order) }
         case _ => None
       }
     case _ => None

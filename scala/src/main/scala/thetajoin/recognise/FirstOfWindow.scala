@@ -2,7 +2,6 @@ package thetajoin.recognise
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 import thetajoin.Settings
@@ -11,8 +10,8 @@ import thetajoin.logical.OrAsItIs
 
 /**
  * `row_number() OVER (PARTITION BY a.id ORDER BY b.t DESC) <= k` above a join: only the first `k` matching rows of
- * each left row can be among the first `k` of its partition. The window above the join stays, since several left rows
- * may be of one partition.
+ * each left row can be among the first `k` of its partition. With `rank() = 1` these are all rows that are as low as
+ * the first one. The window above the join stays, since several left rows may be of one partition.
  */
 object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
@@ -24,41 +23,20 @@ object FirstOfWindow extends Rule[LogicalPlan] with OrAsItIs {
     }
 
   private def firstRows(condition: Expression, window: Window): Option[LogicalPlan] =
-    window.windowExpressions match {
-      case Seq(number @ Alias(WindowExpression(_: RowNumber, _), _)) =>
-        window.child match {
-          case join: Join => ofJoin(join, join.output, most(condition, number), window)
-          case Project(columns, join: Join) if columns.forall(_.deterministic) =>
-            ofJoin(join, columns, most(condition, number), window).map(Project(columns, _))
-          case _ => None
-        }
+    (window.windowExpressions, window.child) match {
+      case (Seq(number @ Alias(WindowExpression(function, _), _)), JoinedRows(rows)) =>
+        for {
+          sided <- rows.from(window.partitionSpec)
+          k <- most(condition, number)
+          order <- OneOrder.of(window.orderSpec.map(rows.readOrder), rows.conditions)
+          first <- function match {
+            case _: RowNumber => sided.first(order, k).found(conf)
+            case _: Rank | _: DenseRank if k == 1 => sided.lowest(order, conf)
+            case _ => None
+          }
+        } yield rows.of(first)
       case _ => None
     }
-
-  private def ofJoin(
-      join: Join,
-      columns: Seq[NamedExpression],
-      most: Option[Int],
-      window: Window
-  ): Option[LogicalPlan] = {
-    val conditions = join.condition.toSeq
-    val orders = window.orderSpec.map(order => order.copy(child = read(order.child, columns)))
-    val isOfLeft =
-      window.partitionSpec.map(read(_, columns)).forall(_.references.subsetOf(join.left.outputSet))
-    val isKnown = join.joinType == Inner || join.joinType == LeftOuter
-    if (isKnown && isOfLeft && window.partitionSpec.nonEmpty && join.hint == JoinHint.NONE)
-      for {
-        k <- most
-        rank <- OneOrder.of(orders, conditions)
-        found <- Ranked(join.left, join.right, join.joinType, conditions, rank, k).found(conf)
-      } yield found
-    else None
-  }
-
-  private def read(e: Expression, columns: Seq[NamedExpression]): Expression = {
-    val aliases = AttributeMap(columns.collect { case a: Alias => a.toAttribute -> a.child })
-    e.transform { case a: Attribute => aliases.getOrElse(a, a) }
-  }
 
   /** The greatest row number that passes, if it is known. */
   private def most(condition: Expression, number: NamedExpression): Option[Int] = {

@@ -1,7 +1,9 @@
 package thetajoin.recognise
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{ByteType, DateType, IntegerType, ShortType}
+import org.apache.spark.sql.types._
 
 import thetajoin.condition.OrderedLong
 
@@ -20,9 +22,9 @@ private[recognise] object OneOrder {
   /** @param conditions of the pairs that are ordered */
   def of(orders: Seq[SortOrder], conditions: Seq[Expression]): Option[SortOrder] = orders match {
     case Seq(one) if PlanFacts.isNeverNull(one.child, conditions) => Some(one)
-    case Seq(one @ SmallNumber(number)) =>
+    case Seq(one) if hasRoom(one) =>
       val ofNull = if (isNullLowest(one, one.direction)) Long.MinValue else Long.MaxValue
-      Some(SortOrder(Coalesce(Seq(number, Literal(ofNull))), one.direction))
+      Some(SortOrder(Coalesce(Seq(OrderedLong(one.child), Literal(ofNull))), one.direction))
     case Seq(first, _*) =>
       val values = orders.map(fields(_, first.direction, conditions))
       if (values.forall(_.nonEmpty)) Some(SortOrder(CreateStruct(values.flatten), first.direction))
@@ -50,11 +52,12 @@ private[recognise] object OneOrder {
   private def isNullLowest(order: SortOrder, direction: SortDirection): Boolean =
     (order.nullOrdering == NullsFirst) == (direction == Ascending)
 
-  /** The number of a value that leaves room for another below all and one above all. */
-  private object SmallNumber {
-    def unapply(order: SortOrder): Option[Expression] = order.dataType match {
-      case ByteType | ShortType | IntegerType | DateType => Some(OrderedLong(order.child))
-      case _ => None
-    }
+  /** Whether the numbers of such values leave room for another one where null comes. */
+  private def hasRoom(order: SortOrder): Boolean = (order.dataType, order.child) match {
+    case (ByteType | ShortType | IntegerType | DateType | FloatType | DoubleType, _) => true
+    case (t @ (LongType | _: DayTimeIntervalType), abs: Abs) =>
+      isNullLowest(order, order.direction) &&
+      Try(abs.withNewChildren(Seq(Literal(Long.MinValue, t))).eval()).isFailure
+    case _ => false
   }
 }

@@ -31,8 +31,11 @@ private[recognise] final case class Ranked(
    */
   def found(conf: SQLConf): Option[LogicalPlan] = replaced.taken(conf, mustBeFound = true)
 
-  /** The same if these are a subquery's rows. Spark runs one once for each key, if all that it compares are keys. */
-  def foundBySubquery(conf: SQLConf): Option[LogicalPlan] = if (isOfKeys) None else found(conf)
+  /**
+   * The same for subqueries and aggregates, unless all that is compared are keys: Spark then looks at the rows of each
+   * key once.
+   */
+  def foundBeyondKeys(conf: SQLConf): Option[LogicalPlan] = if (isOfKeys) None else found(conf)
 
   /** Whether left rows with the same keys have the same first k matches. */
   private def isOfKeys: Boolean = {

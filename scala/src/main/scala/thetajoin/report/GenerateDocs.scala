@@ -3,7 +3,7 @@ package thetajoin.report
 import java.nio.file.{Files, Path, Paths}
 
 import thetajoin.accelerator.Registry
-import thetajoin.condition.rules.{Rule, Rules}
+import thetajoin.condition.rules.{ConditionRule, Rule, Rules}
 
 /**
  * Writes the texts that follow from the registry, the settings and the reasons: pages of docs/, and the constants of
@@ -67,6 +67,7 @@ object GenerateDocs {
     def table(rules: Seq[Rule]): String =
       (Seq("| form | is read as | why |", "| --- | --- | --- |") ++ rules.flatMap(rows))
         .mkString("\n|")
+    val (exact, implied) = Rules.builtIn.partition(_.isInstanceOf[ConditionRule])
     s"""<!-- $notice -->
        |# Other forms of the same condition
        |
@@ -77,13 +78,13 @@ object GenerateDocs {
        |
        |The condition of the join is replaced. EXPLAIN shows the new one.
        |
-       |${table(Rules.ofConditions)}
+       |${table(exact)}
        |
        |## A condition that is implied
        |
        |The index answers the condition in the second column. The condition itself is tested on the candidates.
        |
-       |${table(Rules.ofForms ++ Rules.ofComparisons ++ Rules.ofValues)}
+       |${table(implied)}
        |
        |## Alternatives
        |

@@ -111,13 +111,19 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     val ofRanked = exec.logicalLink.collect {
       case ranked: RankedJoin if ranked.isApproximate => "APPROX is answered exactly"
     }
+    val readings = exec match {
+      case ours: ThetaJoinExec => Reading.of(ours)
+      case _ => Nil
+    }
     JoinReport(
       number,
       exec.joinType.toString,
       condition.map(sql).getOrElse("true"),
       outcome,
       if (outcome.isLeft || ofPairs.nonEmpty) decision.losers else Nil,
-      (ofPairs ++ ofRanked).toSeq ++ logical.toSeq.flatMap(ThetaHint.of).flatMap(_.note).distinct
+      readings ++ ofPairs ++ ofRanked ++ logical.toSeq.flatMap(
+        ThetaHint.of
+      ).flatMap(_.note).distinct
     )
   }
 

@@ -17,10 +17,10 @@ final case class RankedDistance(
     rounding: Double
 ) {
 
-  /** The distance of a rank, which is given as [[OrderedLong]] numbers it. */
+  /** The distance of a rank, as [[OrderedLong]] numbers it. The rank of boxes that overlap may be below zero. */
   def of(rank: Long): Double = {
     val value = if (isFloating) OrderedLong.toDouble(rank) else rank.toDouble
-    if (isSquared) math.sqrt(value) else value
+    if (isSquared) math.sqrt(value) else math.max(value, 0.0)
   }
 }
 
@@ -127,11 +127,17 @@ private class NearestBoxesProber(index: BoxRows, distance: RankedDistance)
   private def length(sum: Double, greatest: Double): Double =
     if (sum == Double.PositiveInfinity) greatest else math.sqrt(sum)
 
-  /** The gap between the probe row and a box in a dimension. The number of the lower end is negated. */
+  /**
+   * The gap between the probe row and a box in a dimension, at the least if one ends before it starts. The number of
+   * the lower end is negated.
+   */
   private def gap(d: Int, low: Long, high: Long): Double = {
     val above = OrderedLong.toDouble(~low) - ends(2 * d + 1)
     val below = ends(2 * d) - OrderedLong.toDouble(high)
-    if (above > 0) above else if (below > 0) below else 0.0
+    if (above > 0 && below > 0) math.min(above, below)
+    else if (above > 0) above
+    else if (below > 0) below
+    else 0.0
   }
 
   private def push(away: Double, level: Int, block: Int): Unit = {

@@ -34,6 +34,8 @@ import thetajoin.kit.{GroupProber, Segments, SegmentsBuilder}
  * @param isFloating whether values are floating-point numbers, whose distance is rounded
  * @param hasDoubt whether a probe row says up to which distance a rank may be lower than the distance
  * @param wraps the greatest distance if the ranks of greater ones are others
+ * @param nullsFirst whether the distance from a value that is null comes ahead of all others. The least number stands
+ *   for null in either row, and the rank of candidates tells it from a value
  * @param isFirst whether only the first candidate is asked for
  */
 final case class ClosestSpec(
@@ -43,6 +45,7 @@ final case class ClosestSpec(
     isFloating: Boolean,
     hasDoubt: Boolean = false,
     wraps: Option[Long] = None,
+    nullsFirst: Boolean = false,
     isFirst: Boolean = false
 ) extends IndexSpec {
   override def keyErrors: KeyErrors = KeyErrors.Raised
@@ -63,6 +66,7 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
   private val isFloating = spec.isFloating
   private val mostAway = spec.wraps.getOrElse(Long.MaxValue)
   private[nearest] val isFirst: Boolean = spec.isFirst
+  private[nearest] val nullsFirst: Boolean = spec.nullsFirst
 
   override def bytes: Long = groups.bytes + values.bytes
   override def newProber(): Prober = groups match {
@@ -72,7 +76,7 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
     case _ => new ClosestProber(this, groups) with LongsProber
   }
 
-  private def isNarrowed = spec.hasDoubt || spec.wraps.isDefined
+  private def isNarrowed = spec.hasDoubt || spec.wraps.isDefined || nullsFirst
 
   /**
    * Up to which distance rows are needed whatever the rank of others. The probe value stands in `numbers` at `at`,
@@ -92,7 +96,15 @@ sealed class Closest(spec: ClosestSpec, groups: Groups, values: Segments) extend
   }
 
   /** How far a row is from a probe value. */
-  private[nearest] def away(value: Long, row: Int): Long = math.abs(value - values.numbers(row))
+  private[nearest] def away(value: Long, row: Int): Long = {
+    val other = values.numbers(row)
+    if (isFloating)
+      OrderedLong.ofDouble(math.abs(OrderedLong.toDouble(value) - OrderedLong.toDouble(other)))
+    else math.abs(value - other)
+  }
+
+  /** The end of a segment's rows whose value is null, or the least number. */
+  private[nearest] def endOfNulls(segment: Int): Int = values.firstAbove(segment, Long.MinValue)
 
   /**
    * Where the rows of a segment begin that are within the bounds. The probe value and they stand in `numbers` from
@@ -189,28 +201,49 @@ private class ClosestProber(index: Closest, groups: Groups) extends GroupProber(
     hasBelow || hasAbove
   }
 
-  private def give(row: Int): Unit = {
+  protected final def give(row: Int): Unit = {
     runFrom = row
     runUntil = row + 1
   }
 }
 
-/** Ends if all rows that follow are farther away than the ranks that the join has already, and than the doubt. */
+/**
+ * Ends if all rows that follow are farther away than the ranks that the join has already, and than the doubt. Rows
+ * whose value is null come first, if distances from null do. If the probe value is null, these are all rows.
+ */
 private class NarrowedProber(index: Closest, groups: Groups)
     extends ClosestProber(index, groups)
     with NarrowingProber {
-  private var doubt = 0L
-  private var farthest = 0L
+  private var doubt, farthest = 0L
+  private var ofNull, endOfNulls = 0
+
+  override protected def none(): Unit = {
+    super.none()
+    endOfNulls = ofNull
+  }
 
   override protected def probe(segment: Int, numbers: Array[Long], at: Int): Unit = {
     super.probe(segment, numbers, at)
+    ofNull = least
+    if (index.nullsFirst) {
+      least = if (value == Long.MinValue) end else index.endOfNulls(segment)
+      above = math.max(above, least)
+    }
+    endOfNulls = least
     doubt = index.doubt(least, end, numbers, at)
     farthest = Long.MaxValue
   }
 
-  override def narrow(rank: Long): Unit = farthest = math.max(rank, doubt)
+  override def narrow(rank: Long): Unit =
+    farthest =
+      if (index.nullsFirst && rank == Long.MinValue) rank else math.max(rank, doubt)
 
-  override def next(): Boolean = (isNear(below) || isNear(above)) && super.next()
+  override def next(): Boolean =
+    if (ofNull < endOfNulls && farthest != Long.MinValue) {
+      give(ofNull)
+      ofNull += 1
+      true
+    } else (isNear(below) || isNear(above)) && super.next()
 
   private def isNear(row: Int): Boolean =
     least <= row && row < end && (farthest == Long.MaxValue || index.away(value, row) <= farthest)

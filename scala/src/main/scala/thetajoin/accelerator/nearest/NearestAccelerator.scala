@@ -91,7 +91,8 @@ object NearestAccelerator extends Accelerator {
         upper.map(isStrict),
         distance.isFloating,
         hasDoubt = distance.doubt.isDefined,
-        wraps = distance.wraps
+        wraps = distance.wraps,
+        nullsFirst = distance.nullsFirst
       ),
       cost = if (distance.isRank) cost(equal, used.size) else Narrowed,
       isRanked = distance.isRank

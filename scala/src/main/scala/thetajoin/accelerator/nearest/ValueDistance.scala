@@ -25,22 +25,27 @@ import thetajoin.kit.Bound
  * @param localTime set if the clocks of the zone change
  * @param isSigned whether a rank may be below zero where they are set back
  * @param wraps the greatest difference if greater ones wrap around
+ * @param nullsFirst whether the distance from a value that is null comes ahead of all others
  */
 private[nearest] final case class ValueDistance(
     build: Expression,
     probe: Expression,
     localTime: Option[LocalTime],
     isSigned: Boolean,
-    wraps: Option[Long]
+    wraps: Option[Long],
+    nullsFirst: Boolean
 ) {
   def isFloating: Boolean = build.dataType == DoubleType || build.dataType == FloatType
 
   /** Whether the numbers' distance is the rank of every pair. */
-  def isRank: Boolean = doubt.isEmpty && wraps.isEmpty
+  def isRank: Boolean = doubt.isEmpty && wraps.isEmpty && !nullsFirst
 
   /** A value of either side as a number in the order of the values. */
-  def number(value: Expression): Expression =
-    OrderedLong.of(localTime.fold(value)(time => Cast(value, TimestampNTZType, Some(time.zone))))
+  def number(value: Expression): Expression = {
+    val number =
+      OrderedLong.of(localTime.fold(value)(time => Cast(value, TimestampNTZType, Some(time.zone))))
+    if (nullsFirst) Coalesce(Seq(number, Literal(Long.MinValue))) else number
+  }
 
   /** Of a probe row: up to which distance of the numbers the rank may be another. */
   def doubt: Option[Expression] =
@@ -66,11 +71,17 @@ private[nearest] object ValueDistance {
     val (build, probe) = (AttributeSet(request.build), AttributeSet(request.probe))
     def isOf(e: Expression, side: AttributeSet) =
       e.references.nonEmpty && e.references.subsetOf(side)
-    val (distance, isAscending) = unsigned(rank.child, rank.isAscending)
+    val (ranked, nullsFirst) = rank.child match {
+      case Coalesce(Seq(OrderedLong(value), Literal(Long.MinValue, LongType)))
+          if rank.isAscending =>
+        (value, true)
+      case value => (value, false)
+    }
+    val (distance, isAscending) = unsigned(ranked, rank.isAscending)
     val values = if (isAscending) difference(distance, request) else None
     values.filter(_.areNumbers).collect {
-      case v if isOf(v.left, build) && isOf(v.right, probe) => v.from(v.left, v.right)
-      case v if isOf(v.right, build) && isOf(v.left, probe) => v.from(v.right, v.left)
+      case v if isOf(v.left, build) && isOf(v.right, probe) => v.from(v.left, v.right, nullsFirst)
+      case v if isOf(v.right, build) && isOf(v.left, probe) => v.from(v.right, v.left, nullsFirst)
     }
   }
 
@@ -87,8 +98,8 @@ private[nearest] object ValueDistance {
       left.semanticEquals(other.right) && right.semanticEquals(other.left)
     def isOf(l: Expression, r: Expression): Boolean =
       left.semanticEquals(l) && right.semanticEquals(r)
-    def from(build: Expression, probe: Expression): ValueDistance =
-      ValueDistance(build, probe, localTime, isSigned, wraps)
+    def from(build: Expression, probe: Expression, nullsFirst: Boolean): ValueDistance =
+      ValueDistance(build, probe, localTime, isSigned, wraps, nullsFirst)
   }
 
   private def unsigned(e: Expression, isAscending: Boolean): (Expression, Boolean) = e match {

@@ -2,42 +2,62 @@ package thetajoin.condition.rules
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, Or}
 
+import thetajoin.Services
 import thetajoin.condition.Operator
 
-/** All rules. Each is asked in this order, and the first one that knows an expression answers. */
+/**
+ * All rules: the built-in ones, then rules that other jars register as Java services of [[Rule]]. Each is asked in this
+ * order, and the first one that knows an expression answers.
+ */
 object Rules {
-  val ofValues: Seq[ValueRule] = Seq(Extremes, Choices, Sums)
-  val ofComparisons: Seq[ComparisonRule] =
-    Seq(Units, Rounded, Shifted, Magnitude, FirstFields, GreatCircle)
-  val ofConditions: Seq[ConditionRule] =
-    Seq(
-      AnyOfList,
-      OwnValue,
-      NullSafe,
-      OrFalse,
-      Branches,
-      Flags,
-      ElementFound,
-      EntryFound,
-      ListFound
-    )
-  val ofForms: Seq[FormRule] =
-    Seq(
-      ElementWith,
-      ElementBounds,
-      KeyFound,
-      SharedPart,
-      SharedBits,
-      PatternFound,
-      StringFound,
-      ChosenKey
-    )
+  private val services = new Services(classOf[Rule])
+
+  val builtIn: Seq[Rule] = Seq(
+    Extremes,
+    Choices,
+    Sums,
+    Units,
+    Rounded,
+    Shifted,
+    Magnitude,
+    FirstFields,
+    GreatCircle,
+    AnyOfList,
+    OwnValue,
+    NullSafe,
+    OrFalse,
+    Branches,
+    Flags,
+    ElementFound,
+    EntryFound,
+    ListFound,
+    ElementWith,
+    ElementBounds,
+    KeyFound,
+    SharedPart,
+    SharedBits,
+    PatternFound,
+    StringFound,
+    ChosenKey
+  )
+
+  private val (values, comparisons, conditions, forms) = (
+    new OfKind({ case r: ValueRule => r }),
+    new OfKind({ case r: ComparisonRule => r }),
+    new OfKind({ case r: ConditionRule => r }),
+    new OfKind({ case r: FormRule => r })
+  )
+
+  private final class OfKind[A](kind: PartialFunction[Rule, A]) {
+    private val ours = builtIn.collect(kind)
+    def iterator: Iterator[A] = ours.iterator ++ services.all.iterator.collect(kind)
+  }
 
   /** What a comparison implies, if a rule knows its values. */
   def implied(l: Expression, operator: Operator, r: Expression): Option[Expression] = {
     val (lower, strict, upper) =
       if (operator.isBelow) (l, operator, r) else (r, operator.flipped, l)
-    ofComparisons.iterator.flatMap(_.implied(lower, strict, upper)).nextOption()
+    comparisons.iterator.flatMap(_.implied(lower, strict, upper)).nextOption()
   }
 
   /**
@@ -56,17 +76,17 @@ object Rules {
     case Or(l, r) if NullSafe.rewritten(condition).isEmpty =>
       Or(rewritten(l, isDone), rewritten(r, isDone))
     case other =>
-      ofConditions.iterator.flatMap(_.rewritten(other)).nextOption()
+      conditions.iterator.flatMap(_.rewritten(other)).nextOption()
         .map(rewritten(_, isDone))
         .getOrElse(form(other).fold(other)(And(_, other)))
   }
 
   private def form(condition: Expression): Option[Expression] =
-    ofForms.iterator.flatMap(_.implied(condition)).nextOption()
+    forms.iterator.flatMap(_.implied(condition)).nextOption()
 
   /** What bounds a value from one end: the value itself, if no rule knows more. */
   def bounds(e: Expression, end: End): Seq[Bounding] =
-    ofValues.iterator.flatMap(_.bounds(e, end, bounds)).nextOption().filter(_.size <= Most)
+    values.iterator.flatMap(_.bounds(e, end, bounds)).nextOption().filter(_.size <= Most)
       .getOrElse(Seq(Bounding(e)))
 
   /** Of more bounds none is likely to be of use. */
