@@ -101,6 +101,7 @@ docs: .venv/.complete ## regenerate what is generated: settings, accelerators, r
 	tools/sbt "runMain thetajoin.report.GenerateDocs ."
 	$(PYTHON) -m benchmarks.summary
 	$(PYTHON) -m ruff format --quiet python/src/thetajoin/_settings.py
+	$(PYTHON) tools/python_api.py
 
 wheel: $(WHEEL) ## the Python package with the jar inside, in dist/
 
