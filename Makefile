@@ -18,7 +18,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel publish-local bench bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel publish-local release bench bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -113,6 +113,9 @@ wheel: $(WHEEL) ## the Python package with the jar inside, and its sources, in d
 publish-local: .venv/.tools ## jar, sources, docs and POM in target/sona-staging, a Maven repository
 	rm -rf target/sona-staging
 	tools/sbt publish
+
+release: .venv/.complete ## check, build and publish; DRY_RUN=1 publishes nothing
+	$(PYTHON) tools/release.py $(if $(DRY_RUN),--dry-run) $(ARGS)
 
 bench: .venv/.complete ## joins without an equality: Spark off and on beside DuckDB, DataFusion and Polars
 	$(PYTHON) -m benchmarks nlj $(ARGS)

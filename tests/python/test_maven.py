@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from pathlib import Path
@@ -79,6 +80,21 @@ def test_a_project_resolves_it_and_runs_a_join(published: Path, tmp_path: Path) 
     out = run(*launcher(*options, "run"), cwd=project)
     assert "pairs: 1225" in out
     assert "BroadcastThetaJoin piecewise" in out
+
+
+def test_a_dry_run_of_a_release_builds_all(published: Path) -> None:
+    out = run(sys.executable, "tools/release.py", "--dry-run", cwd=ROOT)
+    assert "would run: " in out
+    with zipfile.ZipFile(ROOT / "target/sona-bundle/bundle.zip") as bundle:
+        ends = {name.partition(NAME)[2] for name in bundle.namelist()}
+    assert {".jar", "-sources.jar", "-javadoc.jar", ".pom", ".jar.md5", ".jar.sha1"} <= ends
+    with zipfile.ZipFile(
+        ROOT / f"target/release/dist/thetajoin-{VERSION}-py3-none-any.whl"
+    ) as wheel:
+        jar = wheel.read("thetajoin/jars/thetajoin.jar")
+    assert jar == (published / f"{NAME}.jar").read_bytes()
+    with zipfile.ZipFile(published / f"{NAME}.jar") as archive:
+        assert b"{repository}" not in archive.read("META-INF/MANIFEST.MF")
 
 
 GONE = "package thetajoin.{}; public class Gone {{ public static int one() {{ return 1; }} }}"
