@@ -4,18 +4,21 @@ PYTHON := .venv/bin/python
 JAR := target/scala-2.13/thetajoin.jar
 EXAMPLE_JAR := tests/example-accelerator/target/example-accelerator.jar
 PACKAGED_JAR := python/src/thetajoin/jars/thetajoin.jar
-WHEEL := dist/thetajoin-0.1.0-py3-none-any.whl
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)
+WHEEL := dist/thetajoin-$(VERSION)-py3-none-any.whl
+LICENCES := LICENSE NOTICE $(wildcard licenses/*)
 OTHER_SPARKS := 4.0.5 4.1.4 4.2.1
 # What each of them runs of the fast SQL tests, beside the first case of every file.
 SHARE_4.0.5 := 1/6
 SHARE_4.1.4 := 3/6
 SHARE_4.2.1 := 5/6
-SCALA := build.sbt $(wildcard project/*.sbt project/build.properties) $(shell find scala/src/main -type f)
+SCALA := build.sbt $(LICENCES) $(wildcard project/*.sbt project/*.scala project/build.properties) \
+  $(shell find scala/src/main -type f)
 PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel bench bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel publish-local release bench bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,7 +34,7 @@ PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python 
 PART := tools/part.sh
 # Tests spend most of their time compiling code that runs once: one compiler does.
 QUICK_JAVA := JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-SCALA_CHECKS := scalafmtSbtCheck scalafmtCheckAll Test/compile "scalafixAll --check"
+SCALA_CHECKS := scalafmtSbtCheck scalafmtCheckAll Test/compile "scalafixAll --check" mimaReportBinaryIssues
 
 .PHONY: $(PARTS)
 
@@ -43,8 +46,10 @@ test: ## everything that is tested, as CI does it
 test-all: ## the same with all SQL tests, and with all fast ones on every supported Spark
 	@$(MAKE) --no-print-directory test WHOLE=--whole $(OTHER_SPARKS:%=SHARE_%=1/1)
 
-part-scala: $(EXAMPLE_JAR)
-	@$(PART) $@ tools/sbt $(SCALA_CHECKS) test sparkSuites/run
+# One sbt at a time, so the tests of what it publishes follow those that it runs.
+part-scala: .venv/.complete $(EXAMPLE_JAR)
+	@$(PART) $@ tools/sbt $(SCALA_CHECKS) test sparkSuites/run; status=$$?; \
+	$(PART) part-maven $(PYTHON) -m pytest tests/python/test_maven.py && exit $$status
 
 part-sql-1 part-sql-2: .venv/.complete
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/sql $(WHOLE) --part $(@:part-sql-%=%)/2
@@ -53,7 +58,7 @@ part-property-java part-property-kryo: .venv/.complete
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/property --serializer $(@:part-property-%=%)
 
 part-python: .venv/.complete $(EXAMPLE_JAR)
-	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/python tests/shape
+	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/python tests/shape --ignore tests/python/test_maven.py
 
 $(OTHER_SPARKS:%=part-%): part-%: .venv-%/.complete $(JAR)
 	@$(QUICK_JAVA) $(PART) $@ .venv-$*/bin/python -m pytest tests/sql -m "not slow" --part $(SHARE_$*)
@@ -101,8 +106,16 @@ docs: .venv/.complete ## regenerate what is generated: settings, accelerators, r
 	tools/sbt "runMain thetajoin.report.GenerateDocs ."
 	$(PYTHON) -m benchmarks.summary
 	$(PYTHON) -m ruff format --quiet python/src/thetajoin/_settings.py
+	$(PYTHON) tools/python_api.py
 
-wheel: $(WHEEL) ## the Python package with the jar inside, in dist/
+wheel: $(WHEEL) ## the Python package with the jar inside, and its sources, in dist/
+
+publish-local: .venv/.tools ## jar, sources, docs and POM in target/sona-staging, a Maven repository
+	rm -rf target/sona-staging
+	tools/sbt publish
+
+release: .venv/.complete ## check, build and publish; DRY_RUN=1 publishes nothing
+	$(PYTHON) tools/release.py $(if $(DRY_RUN),--dry-run) $(ARGS)
 
 bench: .venv/.complete ## joins without an equality: Spark off and on beside DuckDB, DataFusion and Polars
 	$(PYTHON) -m benchmarks nlj $(ARGS)
@@ -139,6 +152,7 @@ bench-tpc: .venv/.complete build/tpc/.complete ## all queries of TPC-H and TPC-D
 
 clean: ## remove what was built, but not the environments
 	rm -rf target project/target project/project build dist python/src/thetajoin/jars
+	rm -rf python/LICENSE python/NOTICE python/licenses
 
 .venv/.tools: requirements/dev.txt requirements/spark.txt project/build.properties tools/setup.sh
 	tools/setup.sh
@@ -162,13 +176,15 @@ $(EXAMPLE_JAR): $(JAR) $(shell find tests/example-accelerator/src -type f)
 	tools/sbt example/packageBin
 	@touch $@
 
-$(PACKAGED_JAR): $(JAR)
+$(PACKAGED_JAR): $(JAR) $(LICENCES)
 	@mkdir -p $(@D)
+	cp -R LICENSE NOTICE licenses python
 	cp $< $@
 
 .venv/.complete: .venv/.tools $(PACKAGED_JAR) python/pyproject.toml
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e python
 	@touch $@
 
+# The wheel is built from the sdist, which thereby is known to have all that it needs.
 $(WHEEL): $(PACKAGED_JAR) $(PACKAGE) | .venv/.complete
-	$(PYTHON) -m build --wheel --no-isolation --outdir dist python
+	$(PYTHON) -m build --no-isolation --outdir dist python

@@ -61,9 +61,9 @@ lazy val sparkSuites = (project in file("tests/spark"))
   )
 
 lazy val root = (project in file("."))
+  .settings(Publishing.settings)
   .settings(
     name := "thetajoin",
-    organization := "thetajoin",
     version := "0.1.0",
     scalaVersion := "2.13.16",
     libraryDependencies ++= Seq(

@@ -1,16 +1,26 @@
-"""The wheel beside pyspark alone, in an empty virtual environment."""
+"""Wheel and sdist: what is in them, and each beside pyspark alone in an empty virtual environment."""
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import subprocess
+import sys
+import tarfile
 import venv
+import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pyspark
 import pytest
+import thetajoin
 
 ROOT = Path(__file__).resolve().parents[2]
+VERSION = thetajoin.__version__
+OLDEST_SPARK = "4.0.5"
+LICENCES = ("LICENSE", "NOTICE", "licenses/LICENSE-jts-core.txt")
 pytestmark = pytest.mark.slow
 
 PROGRAM = """
@@ -34,15 +44,81 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that holds the wheel and what pyspark needs."""
+def wheel() -> Path:
     run("make", "wheel", cwd=ROOT)
-    wheel = max(ROOT.glob("dist/thetajoin-*.whl"), key=lambda path: path.stat().st_mtime)
-    folder = tmp_path_factory.mktemp("wheel")
+    return ROOT / "dist" / f"thetajoin-{VERSION}-py3-none-any.whl"
+
+
+@pytest.fixture(scope="module")
+def sdist(wheel: Path) -> Path:
+    return wheel.with_name(f"thetajoin-{VERSION}.tar.gz")
+
+
+def contents(package: Path) -> dict[str, bytes]:
+    """The files of a wheel by name, or of an sdist without its top folder."""
+    if package.suffix == ".whl":
+        with zipfile.ZipFile(package) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    with tarfile.open(package) as archive:
+        files = [(member, archive.extractfile(member)) for member in archive]
+        return {member.name.partition("/")[2]: file.read() for member, file in files if file}
+
+
+def test_licences_are_in_wheel_and_jar(wheel: Path, sdist: Path) -> None:
+    in_wheel, in_sdist = contents(wheel), contents(sdist)
+    with zipfile.ZipFile(io.BytesIO(in_wheel["thetajoin/jars/thetajoin.jar"])) as jar:
+        names = jar.namelist()
+        for name in LICENCES:
+            text = (ROOT / name).read_bytes()
+            assert in_wheel[f"thetajoin-{VERSION}.dist-info/licenses/{name}"] == text
+            assert in_sdist[name] == text
+            assert jar.read(f"META-INF/{name}") == text
+    # All that is not ours is of JTS, which NOTICE names.
+    ours = ("thetajoin/", "org/apache/spark/sql/execution/thetabridge/", "META-INF/")
+    assert [name for name in names if not name.endswith("/") and not name.startswith(ours)] == []
+    shaded = {
+        "/".join(name.split("/")[:3]) for name in names if name.startswith("thetajoin/shaded/")
+    }
+    assert shaded - {"thetajoin/shaded/"} == {"thetajoin/shaded/jts"}
+
+
+def test_the_notice_names_the_version_of_jts() -> None:
+    version = re.search(r'"jts-core" % "([\d.]+)"', (ROOT / "build.sbt").read_text())
+    assert version
+    assert f"jts-core {version[1]})" in (ROOT / "NOTICE").read_text()
+
+
+def test_the_jar_is_in_the_sdist(wheel: Path, sdist: Path) -> None:
+    jar = contents(wheel)["thetajoin/jars/thetajoin.jar"]
+    assert contents(sdist)["src/thetajoin/jars/thetajoin.jar"] == jar
+
+
+def test_both_pass_the_check_of_the_index(wheel: Path, sdist: Path) -> None:
+    run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist, cwd=ROOT)
+
+
+def test_metadata_say_what_an_index_shows(wheel: Path) -> None:
+    metadata = message_from_bytes(contents(wheel)[f"thetajoin-{VERSION}.dist-info/METADATA"])
+    assert metadata["License-Expression"] == "Apache-2.0 AND BSD-3-Clause"
+    assert set(metadata.get_all("License-File", [])) == set(LICENCES)
+    labels = {url.partition(",")[0] for url in metadata.get_all("Project-URL", [])}
+    assert {"Repository", "Issues", "Changelog"} <= labels
+    assert metadata["Keywords"] and metadata["Author"]
+    # A plain dependency would put another Spark beside that of a cluster.
+    needed = metadata.get_all("Requires-Dist", [])
+    assert needed and all(line.endswith("extra == 'spark'") for line in needed)
+
+
+@pytest.fixture(scope="module", params=["wheel", "sdist"])
+def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that holds the package and what pyspark needs."""
+    package = request.getfixturevalue(request.param)
+    spark = pyspark.__version__ if request.param == "wheel" else OLDEST_SPARK
+    folder = tmp_path_factory.mktemp(request.param)
     venv.create(folder, with_pip=True)
     interpreter = folder / "bin" / "python"
     # A pip that has this pyspark in its cache takes it from there.
-    run(interpreter, "-m", "pip", "install", wheel, f"pyspark=={pyspark.__version__}", cwd=folder)
+    run(interpreter, "-m", "pip", "install", package, f"pyspark=={spark}", cwd=folder)
     return interpreter
 
 
@@ -62,9 +138,17 @@ def test_configure_gives_an_accelerated_session(python: Path, tmp_path: Path) ->
 
 
 def test_doctor_finds_it_healthy(python: Path, tmp_path: Path) -> None:
-    out = run(python, "-m", "thetajoin", "doctor", cwd=tmp_path)
+    out = run(python.parent / "thetajoin", "doctor", cwd=tmp_path)
     assert "ok    join     ran as BroadcastThetaJoin" in out
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_is_the_module(python: Path, tmp_path: Path) -> None:
+    versions = {
+        run(*command, "--version", cwd=tmp_path)
+        for command in ([python.parent / "thetajoin"], [python, "-m", "thetajoin"])
+    }
+    assert versions == {f"{VERSION}\n"}
 
 
 def test_types_are_there_for_type_checkers(python: Path) -> None:

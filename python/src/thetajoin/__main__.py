@@ -1,4 +1,4 @@
-"""`python -m thetajoin doctor [--remote sc://host:port]`."""
+"""`thetajoin doctor [--remote sc://host:port]`, or the same as `python -m thetajoin`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thetajoin._doctor import doctor
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m thetajoin")
+    parser = argparse.ArgumentParser(prog="thetajoin")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("doctor", help="check that joins are accelerated here")
