@@ -16,8 +16,9 @@ Set a session up, write plain SQL, and look at what became of its joins:
 
 from thetajoin import settings
 from thetajoin._asof import asof_join
-from thetajoin._diagnosis import JoinReport, explain_joins
+from thetajoin._diagnosis import explain_joins
 from thetajoin._nearest import nearest_join
+from thetajoin._reports import JoinReport, JoinReports
 from thetajoin._session import KRYO_REGISTRATOR, configure, jar_path
 from thetajoin.errors import (
     ConfigureError,
@@ -36,6 +37,7 @@ __all__ = [
     "ExplainJoinsError",
     "JarNotFoundError",
     "JoinReport",
+    "JoinReports",
     "RemoteBuilderWarning",
     "SettingsReplacedWarning",
     "ThetaJoinError",
