@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import thetajoin
 from thetajoin._advisor import events
 from thetajoin._advisor.advice import Advice, advise
 from thetajoin._advisor.questions import Answer, Question
@@ -213,3 +214,25 @@ def test_what_is_not_asked_has_a_reason(tmp_path: Path, text: str, why: str) -> 
     (found,) = advice(tmp_path, *told, answer=SERVED)
     assert why in found.answer.why_not
     assert found.estimate is None
+
+
+def test_a_line_that_is_cut_off_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = lines([*query(0, loop(10, 11, 12)), stage(5, 30, {10: 5, 11: 100, 12: 20})])
+    (tmp_path / "app").write_bytes(b"\n".join([*told, told[0][:-9]]))
+    assert len(advise([tmp_path / "app"], lambda questions: [SERVED] * len(questions))) == 1
+    assert "app: 1 line is left out" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_event_log_is_noted_or_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes").write_text("nothing")
+    with pytest.raises(thetajoin.AdviseError, match="None of the files is an event log"):
+        advise([tmp_path], lambda questions: [])
+    told = [*query(0, loop(10, 11, 12)), stage(5, 30, {10: 5, 11: 100, 12: 20})]
+    assert len(advice(tmp_path, *told, answer=SERVED)) == 1
+    capsys.readouterr()
+    assert len(advise([tmp_path], lambda questions: [SERVED] * len(questions))) == 1
+    assert "notes: no events of Spark's in it" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,7 @@ from thetajoin._advisor.logs import find_logs, lines
 from thetajoin._advisor.questions import Answer, Question, confs
 from thetajoin._advisor.runs import Run, find
 from thetajoin._advisor.sql import JOIN_WORDS, MARK
+from thetajoin.errors import AdviseError
 
 ALL_PAIRS = "nestedloop"
 _START_SECONDS, _QUESTION_SECONDS = 180, 20
@@ -89,8 +90,7 @@ def advise(paths: list[Path], ask: Asker | None = None) -> list[Advice]:
         If there is no log, or one can't be unpacked.
     """
     grouped: list[tuple[Application, list[Run]]] = []
-    for log in find_logs(paths):
-        application = read_events(lines(log))
+    for application in _applications(find_logs(paths)):
         groups: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for run in find(application):
             shape = _NUMBER.sub("", run.join.whole_condition or "")
@@ -103,6 +103,28 @@ def advise(paths: list[Path], ask: Asker | None = None) -> list[Advice]:
         for (application, runs), q in zip(grouped, asked, strict=True)
     ]
     return sorted(found, key=lambda a: a.task_seconds, reverse=True)
+
+
+def _applications(logs: list[Path]) -> Iterator[Application]:
+    """What the logs tell; what can't be read of them is noted on standard error."""
+    read = 0
+    for log in logs:
+        application = read_events(lines(log))
+        read += application.events
+        if application.unread_lines:
+            noun = "line is" if application.unread_lines == 1 else "lines are"
+            print(
+                f"{log}: {application.unread_lines} {noun} left out, cut off or damaged",
+                file=sys.stderr,
+            )
+        if application.events:
+            yield application
+        else:
+            print(f"{log}: no events of Spark's in it", file=sys.stderr)
+    if not read:
+        raise AdviseError(
+            "None of the files is an event log.", hint="Look into spark.eventLog.dir."
+        )
 
 
 def ask_spark(questions: list[Question]) -> list[Answer]:

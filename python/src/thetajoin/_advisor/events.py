@@ -63,7 +63,10 @@ class Application:
     stages: list[Stage] = field(default_factory=list)
     metrics: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     """Values by the ids of accumulators: the sums over all tasks and the driver."""
+    events: int = 0
+    """Events that were read; none if the file is no event log."""
     unread_lines: int = 0
+    """Lines with such an event that are no JSON, or too deeply nested."""
 
 
 def read(lines: Iterable[bytes]) -> Application:
@@ -79,9 +82,10 @@ def read(lines: Iterable[bytes]) -> Application:
             continue
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             application.unread_lines += 1
             continue
+        application.events += 1
         handler(application, event, of_tasks)
     for accumulator, value in of_tasks.items():
         application.metrics[accumulator] += value
