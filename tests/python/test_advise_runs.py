@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,14 @@ def test_runs_of_one_join_are_one_advice_with_sums(tmp_path: Path) -> None:
     assert inner.saved_seconds == pytest.approx(20 * inner.estimate.saved_seconds / 40)
     assert (outer.executions, outer.join_type) == ((2,), "LeftOuter")
     assert "in 2 queries: 20.0 s (40.0 s of task time)" in report([inner, outer])
+
+
+@pytest.mark.parametrize(("side", "built"), [("BuildLeft", "100"), ("BuildRight", "20")])
+def test_the_rows_of_the_built_side_are_build_rows(tmp_path: Path, side: str, built: str) -> None:
+    told = [*query(0, loop(10, 11, 12)), stage(5, 30, {10: 5, 11: 100, 12: 20})]
+    (found,) = advice(tmp_path, *told, answer=replace(SERVED, build_side=side))
+    assert found.estimate is not None
+    assert f" {built} build rows and " in found.estimate.how
 
 
 def test_the_question_has_the_numbers_of_the_longest_run(tmp_path: Path) -> None:
