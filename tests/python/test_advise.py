@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ import thetajoin
 from advised_queries import QUERIES
 from pyspark.sql import SparkSession
 from thetajoin._advisor import advice as advising
-from thetajoin._advisor import text
 from thetajoin._advisor.advice import Advice, advise
-from thetajoin._advisor.page import html_page
 from thetajoin._advisor.questions import Answer, Question, ask
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -185,49 +182,6 @@ def test_without_pyspark_the_joins_are_told_all_the_same(
     (found,) = advise([logs / "zstd"])
     assert "pip install 'pyspark>=4.0,<4.4'" in found.answer.why_not
     assert found.pairs == 60000
-
-
-def test_text_has_each_join_with_its_numbers(advised: dict[str, Advice]) -> None:
-    told = text.report(list(advised.values()))
-    assert told.startswith(f"{len(advised)} joins to look at, ")
-    assert "    rows: 3,000 left, 20 right, 3,000 out, 60,000 pairs\n" in told
-    assert "    advice: interval, on the rows of the right side\n" in told
-    assert "    advice: no index serves it; nestedloop compares all pairs in generated code" in told
-    assert text.report([]).startswith("No nested loop")
-
-
-class Page(HTMLParser):
-    """Collects what a page would load, and its bars."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loaded: list[str] = []
-        self.bars: list[tuple[str, float]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        if tag in ("script", "link", "img", "iframe") or {"src", "href"} & named.keys():
-            self.loaded.append(tag)
-        if tag == "rect":
-            self.bars.append((named["class"] or "", float(named["width"] or 0)))
-
-
-def test_the_page_is_self_contained_and_has_bars_in_proportion(advised: dict[str, Advice]) -> None:
-    found = sorted(advised.values(), key=lambda a: -a.task_seconds)
-    whole = html_page(found)
-    read = Page()
-    read.feed(whole)
-    assert read.loaded == []
-    assert "url(" not in whole
-    before = [width for kind, width in read.bars if kind == "before"]
-    assert before[0] == 600
-    assert before[1] == pytest.approx(
-        max(1.0, 600 * found[1].task_seconds / found[0].task_seconds), abs=0.1
-    )
-    estimates = [a for a in found if a.estimate is not None]
-    assert len(read.bars) == len(found) + len(estimates)
-    assert "((at#" in whole
-    assert "&lt;" in whole
 
 
 def test_the_command_prints_json_and_writes_a_page(logs: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ events      lines          -> plans, stages, metrics
 plans       plans          -> joins
 runs        joins, stages  -> joins to look at, with their rows and times
 columns     plans          -> types of columns
-condition   text           -> expressions
+condition   text           -> expressions, which are in tree
 types, sql  expressions    -> a query over two made-up tables
 questions   the query      -> what thetajoin says of it, in a process with Spark
 estimate    rows, times    -> what is saved

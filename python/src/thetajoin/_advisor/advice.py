@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from thetajoin._advisor.columns import known_types, numbers
-from thetajoin._advisor.condition import ConditionError, columns, read
+from thetajoin._advisor.condition import ConditionError, read
 from thetajoin._advisor.estimate import Estimate, estimate
 from thetajoin._advisor.events import Application
 from thetajoin._advisor.events import read as read_events
@@ -22,6 +22,7 @@ from thetajoin._advisor.logs import find_logs, lines
 from thetajoin._advisor.questions import Answer, Question, confs
 from thetajoin._advisor.runs import Run, find
 from thetajoin._advisor.sql import JOIN_WORDS, MARK
+from thetajoin._advisor.tree import columns
 from thetajoin.errors import AdviseError
 
 ALL_PAIRS = "nestedloop"

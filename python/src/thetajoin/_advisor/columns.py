@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from thetajoin._advisor.condition import Apply, Cast, Column, ConditionError, Tree, read
+from thetajoin._advisor.condition import ConditionError, read
 from thetajoin._advisor.plans import Node, split
+from thetajoin._advisor.tree import Apply, Cast, Column, Tree
 from thetajoin._advisor.types import RESULTS
 
 _ATTRIBUTE = re.compile(r"([^\s,\[\]()]+)#(\d+)L?\b")

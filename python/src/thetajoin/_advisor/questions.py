@@ -20,15 +20,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from thetajoin import settings
-from thetajoin._advisor.condition import (
-    ConditionError,
-    Tree,
-    columns,
-    conjuncts,
-    read,
-)
+from thetajoin._advisor.condition import ConditionError, read
 from thetajoin._advisor.plans import Join, parse_join
 from thetajoin._advisor.sql import Side, expression, names, query, table
+from thetajoin._advisor.tree import Tree, columns, conjuncts
 from thetajoin._advisor.types import Classes
 from thetajoin._plans import explain_text
 from thetajoin._session import configure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from thetajoin._advisor.condition import (
+from thetajoin._advisor.tree import (
     BINARY,
     Apply,
     Cast,

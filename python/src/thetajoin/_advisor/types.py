@@ -12,7 +12,7 @@ import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from thetajoin._advisor.condition import Apply, Cast, Column, Constant, Interval, Tree
+from thetajoin._advisor.tree import Apply, Cast, Column, Constant, Interval, Tree
 
 MOST_TRIES = 100
 INTERVAL = "interval"
