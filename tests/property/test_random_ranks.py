@@ -100,10 +100,14 @@ class Ranked:
         condition = " AND ".join([c for c in (self.bound, self.key) if c] + conditions)
         join = "LEFT JOIN" if self.outer else "INNER JOIN"
         match self.form:
-            case "row_number":
-                number = f"row_number() OVER (PARTITION BY l.id ORDER BY {self.rank} {self.order})"
+            case "row_number" | "rank":
+                number = f"{self.form}() OVER (PARTITION BY l.id ORDER BY {self.rank} {self.order})"
                 pairs = f"SELECT l.id, {self.rank} AS v, {number} AS rn FROM {left} {join} {right}"
                 return f"SELECT id, v FROM ({pairs} ON {condition}) WHERE rn <= {self.first}"
+            case "group by":
+                function = "min" if self.ascending else "max"
+                pairs = f"SELECT l.id, {function}({self.rank}) AS v FROM {left} {join} {right}"
+                return f"{pairs} ON {condition} GROUP BY l.id"
             case "scalar":
                 function = "min" if self.ascending else "max"
                 rows = f"SELECT {function}({self.rank}) FROM {right} WHERE {condition}"
@@ -130,7 +134,7 @@ def ranked(
 ) -> Ranked:
     x = types[0]
     distance = x in DISTANCES and draw(st.booleans())
-    forms = ["row_number", "lateral"]
+    forms = ["row_number", "lateral", "rank", "group by"]
     if not distance:
         forms += ["scalar", *(["asof"] * 2 if version >= (4, 3) else [])]
     elif version >= (4, 2):
@@ -152,7 +156,7 @@ def ranked(
         rank=rank,
         ascending=distance or (draw(st.integers(0, 5)) == 5) == before,
         outer=draw(st.booleans()),
-        first=1 if form in ("scalar", "asof") else draw(st.sampled_from((1, 1, 2, 5))),
+        first=1 if form in ("scalar", "asof", "rank", "group by") else draw(st.sampled_from((1, 1, 2, 5))),
         base=base,
         is_taken=form != "asof" or x not in NESTED,
     )

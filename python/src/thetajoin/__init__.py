@@ -12,14 +12,17 @@ Set a session up, write plain SQL, and look at what became of its joins:
     ['piecewise']
 
 ``python -m thetajoin doctor`` says whether all of that works here, and if not, what to do.
+``python -m thetajoin advise`` finds joins in Spark's event logs that would be accelerated.
 """
 
 from thetajoin import settings
 from thetajoin._asof import asof_join
-from thetajoin._diagnosis import JoinReport, explain_joins
+from thetajoin._diagnosis import explain_joins
 from thetajoin._nearest import nearest_join
+from thetajoin._reports import JoinReport, JoinReports
 from thetajoin._session import KRYO_REGISTRATOR, configure, jar_path
 from thetajoin.errors import (
+    AdviseError,
     ConfigureError,
     ExplainJoinsError,
     JarNotFoundError,
@@ -32,10 +35,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "KRYO_REGISTRATOR",
+    "AdviseError",
     "ConfigureError",
     "ExplainJoinsError",
     "JarNotFoundError",
     "JoinReport",
+    "JoinReports",
     "RemoteBuilderWarning",
     "SettingsReplacedWarning",
     "ThetaJoinError",

@@ -1,11 +1,11 @@
-"""`thetajoin doctor [--remote sc://host:port]`, or the same as `python -m thetajoin`."""
+"""`thetajoin doctor [--remote sc://host:port]` and `thetajoin advise LOG..`, also by `python -m`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from thetajoin import __version__
+from thetajoin import ThetaJoinError, __version__, _advisor
 from thetajoin._doctor import doctor
 
 
@@ -17,7 +17,22 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument(
         "--remote", metavar="URL", help="check the Spark Connect server at sc://host:port"
     )
-    return doctor(parser.parse_args(arguments).remote)
+    advise = commands.add_parser(
+        "advise", help="find joins in Spark's event logs that thetajoin would accelerate"
+    )
+    advise.add_argument(
+        "logs", nargs="+", metavar="EVENTLOG", help="a log, a rolled log, or a folder of logs"
+    )
+    advise.add_argument("--json", action="store_true", help="print JSON in place of text")
+    advise.add_argument("--html", metavar="FILE", help="write a page as well")
+    given = parser.parse_args(arguments)
+    if given.command == "doctor":
+        return doctor(given.remote)
+    try:
+        return _advisor.run(given.logs, as_json=given.json, html=given.html)
+    except ThetaJoinError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

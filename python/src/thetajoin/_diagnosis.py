@@ -19,10 +19,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from thetajoin._plans import EXPLAIN_PROVIDER, EXPLAIN_PROVIDERS, explain_text, extension_loaded
+from thetajoin._reports import JoinReport, JoinReports
 from thetajoin._session import with_name
 from thetajoin.errors import ExplainJoinsError
 
@@ -30,74 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@dataclass(frozen=True, repr=False)
-class JoinReport:
-    """One join of a query. The fields are the columns of the SQL function ``thetajoin_explain``,
-    and what was seen if the DataFrame itself has run, on a classic session: see ``explain_joins``.
-
-    Either ``accelerator``, ``exec`` and ``build_side`` are set, or ``reason_code``, ``reason`` and
-    ``remedy``.
-    """
-
-    join_number: int
-    """1 for the first join of the plan, from the top down."""
-    join_type: str
-    """As Spark names it: Inner, Cross, LeftOuter, RightOuter, FullOuter, LeftSemi, LeftAnti, ..."""
-    condition: str
-    """The join condition as SQL; ``true`` if there is none."""
-    accelerator: str | None = None
-    """What finds the candidates, e.g. ``piecewise``."""
-    exec: str | None = None
-    """The node that runs the join, e.g. ``BroadcastThetaJoin``."""
-    build_side: str | None = None
-    """The side that is indexed: ``BuildLeft`` or ``BuildRight``."""
-    index: tuple[str, ...] = ()
-    """The conjuncts that the index answers."""
-    residual: tuple[str, ...] = ()
-    """The conjuncts that are tested on each candidate."""
-    estimated_build_rows: int | None = None
-    """Rows expected of the side that is indexed, on which the plan was chosen."""
-    estimated_probe_rows: int | None = None
-    """Rows expected of the other side."""
-    index_rows: int | None = None
-    """Rows in the index, once the DataFrame has run."""
-    candidates: int | None = None
-    """Pairs that the index gave, once the DataFrame has run."""
-    matches: int | None = None
-    """Pairs of these that passed the residual, once the DataFrame has run."""
-    reason_code: str | None = None
-    """Why Spark runs the join itself, stable across releases, e.g. ``EQUI_KEYS``."""
-    reason: str | None = None
-    """The same as a sentence."""
-    remedy: str | None = None
-    """What to do about it."""
-    passed_over: tuple[str, ...] = ()
-    """Accelerators that were asked and would not serve the join, each with its code, why and what
-    to do; empty if an index serves the join."""
-    notes: tuple[str, ...] = ()
-    """What else there is to know, e.g. that all pairs of rows are compared, or that a word of a
-    hint is not used. What is about the query as a whole stands at its first join."""
-
-    @property
-    def accelerated(self) -> bool:
-        """Whether thetajoin runs the join."""
-        return self.accelerator is not None
-
-    def __repr__(self) -> str:
-        named = ((f.name, getattr(self, f.name)) for f in fields(self))
-        shown = (f"{name}={value!r}" for name, value in named if value not in (None, ()))
-        return f"JoinReport({', '.join(shown)})"
-
-    def __str__(self) -> str:
-        head = f"[{self.join_number}] {self.join_type} join ON {self.condition}"
-        if not self.accelerated:
-            return f"{head}: not accelerated, {self.reason_code}: {self.reason}. {self.remedy}"
-        index, residual = ", ".join(self.index), ", ".join(self.residual)
-        node = f"{self.accelerator} ({self.exec}, {self.build_side})"
-        return f"{head}: accelerated by {node}, index: [{index}], residual: [{residual}]"
-
-
-def explain_joins(df: DataFrame) -> list[JoinReport]:
+def explain_joins(df: DataFrame) -> JoinReports:
     """Say of each join of a DataFrame by what it is accelerated, or why it is not and what to do.
 
     The query is planned, but not run. On a classic session the counts are told too, once this
@@ -113,7 +46,7 @@ def explain_joins(df: DataFrame) -> list[JoinReport]:
     Returns
     -------
     One report for each join, from the top of the plan down, subqueries included; empty if there
-    is none.
+    is none. The collection is a tuple that shows as a table, and ``to_pandas()`` makes a frame.
 
     Raises
     ------
@@ -127,6 +60,9 @@ def explain_joins(df: DataFrame) -> list[JoinReport]:
     >>> (report,) = explain_joins(joined)
     >>> report.join_type, report.accelerator, report.index
     ('LeftOuter', 'piecewise', ('(a.id < b.id)',))
+    >>> explain_joins(joined)
+    #  join type  condition      accelerator  exec                build side
+    1  LeftOuter  (a.id < b.id)  piecewise    BroadcastThetaJoin  BuildRight
     >>> equal = spark.sql("SELECT * FROM range(9) AS a JOIN range(9) AS b ON a.id = b.id")
     >>> explain_joins(equal)[0].reason_code
     'EQUI_KEYS'
@@ -188,14 +124,14 @@ _NOTE = "\n    note: "
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|`(?:``|[^`])*`|[(\[]|[)\]]|, |.", re.DOTALL)
 
 
-def parse_section(explain: str) -> list[JoinReport]:
+def parse_section(explain: str) -> JoinReports:
     """The reports in the text of an EXPLAIN."""
     section = _SECTION.search(explain)
     if section is None:
         raise _not_understood("EXPLAIN has no section of thetajoin")
     if section[1] == "No joins.":
-        return []
-    return [_report(block) for block in re.split(r"\n(?=\[\d+\] \S+ join ON )", section[1])]
+        return JoinReports()
+    return JoinReports(map(_report, re.split(r"\n(?=\[\d+\] \S+ join ON )", section[1])))
 
 
 def _report(block: str) -> JoinReport:

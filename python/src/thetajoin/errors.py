@@ -3,7 +3,8 @@
     ThetaJoinError
     ├── ConfigureError       configure(builder)
     ├── JarNotFoundError     jar_path(), and hence configure(builder)
-    └── ExplainJoinsError    explain_joins(df)
+    ├── ExplainJoinsError    explain_joins(df)
+    └── AdviseError          python -m thetajoin advise
 
     UserWarning
     ├── RemoteBuilderWarning configure(builder) of a session on a Spark Connect server
@@ -32,6 +33,10 @@ class JarNotFoundError(ThetaJoinError):
 
 class ExplainJoinsError(ThetaJoinError):
     """The session has no thetajoin, or its report can't be read."""
+
+
+class AdviseError(ThetaJoinError):
+    """There is no event log where one was named, or it can't be unpacked."""
 
 
 class RemoteBuilderWarning(UserWarning):
