@@ -65,35 +65,174 @@ FIRST = (
     "ON a.k = b.k AND b.ts <= a.ts) WHERE rn = 1"
 )
 FORMS = [
-    Form("greatest and least", EVENTS, "greatest(a.t, b.lo) <= least(a.t + 50, b.hi)", "a.t <= b.hi AND b.lo <= a.t + 50"),
-    Form("open end", EVENTS, "a.t >= b.lo AND (b.hi IS NULL OR a.t < b.hi) AND a.t < 50000000", "a.t >= b.lo AND a.t < b.end AND a.t < 50000000"),
-    Form("CASE as an open end", EVENTS, "a.t >= b.lo AND CASE WHEN b.hi IS NULL THEN true ELSE a.t < b.hi END AND a.t < 50000000", "a.t >= b.lo AND a.t < b.end AND a.t < 50000000"),
-    Form("coalesce as an open end", EVENTS, "a.t >= b.lo AND a.t < coalesce(b.hi, 9223372036854775807) AND a.t < 50000000", "a.t >= b.lo AND a.t < b.end AND a.t < 50000000"),
-    Form("seconds next to a key", EVENTS, "a.k = b.k AND unix_timestamp(a.ts) - unix_timestamp(b.ts) BETWEEN 0 AND 18000", "a.k = b.k AND a.ts >= b.ts AND a.ts <= b.ts + INTERVAL 5 HOURS"),
-    Form("timestampdiff", EVENTS, "timestampdiff(SECOND, b.ts, a.ts) BETWEEN 1 AND 5", "a.ts >= b.ts + INTERVAL 1 SECOND AND a.ts < b.ts + INTERVAL 6 SECONDS"),
-    Form("absolute difference next to a key", EVENTS, "a.k = b.k AND abs(unix_timestamp(a.ts) - unix_timestamp(b.ts)) <= 9000", "a.k = b.k AND a.ts >= b.ts - INTERVAL 9000 SECONDS AND a.ts <= b.ts + INTERVAL 9000 SECONDS"),
-    Form("relative tolerance", EVENTS, "abs(a.x - b.x) / b.x <= 1e-7", "a.x >= b.x - b.x * 1e-7 AND a.x <= b.x + b.x * 1e-7 AND abs(a.x - b.x) / b.x <= 1e-7"),
-    Form("quotient", EVENTS, "a.x / b.x BETWEEN 0.9999999 AND 1.0000001", "a.x >= b.x * 0.9999998 AND a.x <= b.x * 1.0000002 AND a.x / b.x BETWEEN 0.9999999 AND 1.0000001"),
-    Form("two of three", EVENTS, "CAST(a.p = b.p AS INT) + CAST(a.q = b.q AS INT) + CAST(a.r = b.r AS INT) >= 2", "a.p = b.p AND a.q = b.q OR a.p = b.p AND a.r = b.r OR a.q = b.q AND a.r = b.r"),
-    Form("CASE as a key", EVENTS, "b.p = CASE b.kind WHEN 'p' THEN a.p WHEN 'q' THEN a.q END", "b.kind = 'p' AND a.p = b.p OR b.kind = 'q' AND a.q = b.p"),
-    Form("own value as a wildcard", EVENTS, "a.p = coalesce(b.star, a.p) AND a.q = b.q", "(b.star IS NULL OR a.p = b.star) AND a.q = b.q"),
-    Form("null-safe by hand", EVENTS, "(a.p = b.star OR a.p IS NULL AND b.star IS NULL) AND a.t >= b.lo", "a.p <=> b.star AND a.t >= b.lo"),
-    Form("anti join by a null", EVENTS, "LEFT JOIN {b} b ON a.t >= b.lo AND a.t < b.hi WHERE b.id IS NULL", "WHERE NOT EXISTS (SELECT 1 FROM {b} b WHERE a.t >= b.lo AND a.t < b.hi)", "SELECT count(*), sum(a.id) FROM {a} a {on}"),
-    Form("haversine", EVENTS, "12742 * asin(sqrt(pow(sin(radians(b.lat - a.lat) / 2), 2) + cos(radians(a.lat)) * cos(radians(b.lat)) * pow(sin(radians(b.lon - a.lon) / 2), 2))) <= 3", "a.lat BETWEEN b.lat - 0.027 AND b.lat + 0.027 AND 12742 * asin(sqrt(pow(sin(radians(b.lat - a.lat) / 2), 2) + cos(radians(a.lat)) * cos(radians(b.lat)) * pow(sin(radians(b.lon - a.lon) / 2), 2))) <= 3"),
-    Form("order by two values", EVENTS, "row_number() OVER (PARTITION BY a.id ORDER BY b.ts DESC, b.id DESC) AS rn", "row_number() OVER (PARTITION BY a.id ORDER BY b.ts DESC) AS rn", FIRST),
-    Form("rank", EVENTS, "rank() OVER (PARTITION BY a.id ORDER BY b.ts DESC) AS rn", "row_number() OVER (PARTITION BY a.id ORDER BY b.ts DESC) AS rn", FIRST),
-    Form("GROUP BY with max_by", EVENTS, "(SELECT a.id, max_by(b.lo, b.ts) AS x FROM {a} a JOIN {b} b ON a.k = b.k AND b.ts <= a.ts GROUP BY a.id)", "(SELECT a.id, c.x FROM {a} a, LATERAL (SELECT b.lo AS x FROM {b} b WHERE a.k = b.k AND b.ts <= a.ts ORDER BY b.ts DESC LIMIT 1) c)", "SELECT count(*), sum(id), sum(x) FROM {on}"),
-    Form("elements with fields", CARTS, "exists(a.items, i -> i.sku = b.sku AND i.n >= b.place)", "array_contains(a.skus, b.sku) AND exists(a.items, i -> i.sku = b.sku AND i.n >= b.place)"),
-    Form("position in an array", CARTS, "array_position(a.skus, b.sku) > 0", "array_contains(a.skus, b.sku)"),
-    Form("size of a filter", CARTS, "size(filter(a.skus, s -> s = b.sku)) > 0", "array_contains(a.skus, b.sku)"),
-    Form("value of a map", CARTS, "a.m[b.place] = b.sku", "array_contains(map_entries(a.m), named_struct('key', b.place, 'value', b.sku))"),
-    Form("find_in_set", CARTS, "find_in_set(string(b.sku), a.list) > 0", "array_contains(split(a.list, ','), string(b.sku))"),
+    Form(
+        "greatest and least",
+        EVENTS,
+        "greatest(a.t, b.lo) <= least(a.t + 50, b.hi)",
+        "a.t <= b.hi AND b.lo <= a.t + 50",
+    ),
+    Form(
+        "open end",
+        EVENTS,
+        "a.t >= b.lo AND (b.hi IS NULL OR a.t < b.hi) AND a.t < 50000000",
+        "a.t >= b.lo AND a.t < b.end AND a.t < 50000000",
+    ),
+    Form(
+        "CASE as an open end",
+        EVENTS,
+        "a.t >= b.lo AND CASE WHEN b.hi IS NULL THEN true ELSE a.t < b.hi END AND a.t < 50000000",
+        "a.t >= b.lo AND a.t < b.end AND a.t < 50000000",
+    ),
+    Form(
+        "coalesce as an open end",
+        EVENTS,
+        "a.t >= b.lo AND a.t < coalesce(b.hi, 9223372036854775807) AND a.t < 50000000",
+        "a.t >= b.lo AND a.t < b.end AND a.t < 50000000",
+    ),
+    Form(
+        "seconds next to a key",
+        EVENTS,
+        "a.k = b.k AND unix_timestamp(a.ts) - unix_timestamp(b.ts) BETWEEN 0 AND 18000",
+        "a.k = b.k AND a.ts >= b.ts AND a.ts <= b.ts + INTERVAL 5 HOURS",
+    ),
+    Form(
+        "timestampdiff",
+        EVENTS,
+        "timestampdiff(SECOND, b.ts, a.ts) BETWEEN 1 AND 5",
+        "a.ts >= b.ts + INTERVAL 1 SECOND AND a.ts < b.ts + INTERVAL 6 SECONDS",
+    ),
+    Form(
+        "absolute difference next to a key",
+        EVENTS,
+        "a.k = b.k AND abs(unix_timestamp(a.ts) - unix_timestamp(b.ts)) <= 9000",
+        "a.k = b.k AND a.ts >= b.ts - INTERVAL 9000 SECONDS AND a.ts <= b.ts + INTERVAL 9000 SECONDS",
+    ),
+    Form(
+        "relative tolerance",
+        EVENTS,
+        "abs(a.x - b.x) / b.x <= 1e-7",
+        "a.x >= b.x - b.x * 1e-7 AND a.x <= b.x + b.x * 1e-7 AND abs(a.x - b.x) / b.x <= 1e-7",
+    ),
+    Form(
+        "quotient",
+        EVENTS,
+        "a.x / b.x BETWEEN 0.9999999 AND 1.0000001",
+        "a.x >= b.x * 0.9999998 AND a.x <= b.x * 1.0000002 AND a.x / b.x BETWEEN 0.9999999 AND 1.0000001",
+    ),
+    Form(
+        "two of three",
+        EVENTS,
+        "CAST(a.p = b.p AS INT) + CAST(a.q = b.q AS INT) + CAST(a.r = b.r AS INT) >= 2",
+        "a.p = b.p AND a.q = b.q OR a.p = b.p AND a.r = b.r OR a.q = b.q AND a.r = b.r",
+    ),
+    Form(
+        "CASE as a key",
+        EVENTS,
+        "b.p = CASE b.kind WHEN 'p' THEN a.p WHEN 'q' THEN a.q END",
+        "b.kind = 'p' AND a.p = b.p OR b.kind = 'q' AND a.q = b.p",
+    ),
+    Form(
+        "own value as a wildcard",
+        EVENTS,
+        "a.p = coalesce(b.star, a.p) AND a.q = b.q",
+        "(b.star IS NULL OR a.p = b.star) AND a.q = b.q",
+    ),
+    Form(
+        "null-safe by hand",
+        EVENTS,
+        "(a.p = b.star OR a.p IS NULL AND b.star IS NULL) AND a.t >= b.lo",
+        "a.p <=> b.star AND a.t >= b.lo",
+    ),
+    Form(
+        "anti join by a null",
+        EVENTS,
+        "LEFT JOIN {b} b ON a.t >= b.lo AND a.t < b.hi WHERE b.id IS NULL",
+        "WHERE NOT EXISTS (SELECT 1 FROM {b} b WHERE a.t >= b.lo AND a.t < b.hi)",
+        "SELECT count(*), sum(a.id) FROM {a} a {on}",
+    ),
+    Form(
+        "haversine",
+        EVENTS,
+        "12742 * asin(sqrt(pow(sin(radians(b.lat - a.lat) / 2), 2) + cos(radians(a.lat)) * cos(radians(b.lat)) * pow(sin(radians(b.lon - a.lon) / 2), 2))) <= 3",
+        "a.lat BETWEEN b.lat - 0.027 AND b.lat + 0.027 AND 12742 * asin(sqrt(pow(sin(radians(b.lat - a.lat) / 2), 2) + cos(radians(a.lat)) * cos(radians(b.lat)) * pow(sin(radians(b.lon - a.lon) / 2), 2))) <= 3",
+    ),
+    Form(
+        "order by two values",
+        EVENTS,
+        "row_number() OVER (PARTITION BY a.id ORDER BY b.ts DESC, b.id DESC) AS rn",
+        "row_number() OVER (PARTITION BY a.id ORDER BY b.ts DESC) AS rn",
+        FIRST,
+    ),
+    Form(
+        "rank",
+        EVENTS,
+        "rank() OVER (PARTITION BY a.id ORDER BY b.ts DESC) AS rn",
+        "row_number() OVER (PARTITION BY a.id ORDER BY b.ts DESC) AS rn",
+        FIRST,
+    ),
+    Form(
+        "GROUP BY with max_by",
+        EVENTS,
+        "(SELECT a.id, max_by(b.lo, b.ts) AS x FROM {a} a JOIN {b} b ON a.k = b.k AND b.ts <= a.ts GROUP BY a.id)",
+        "(SELECT a.id, c.x FROM {a} a, LATERAL (SELECT b.lo AS x FROM {b} b WHERE a.k = b.k AND b.ts <= a.ts ORDER BY b.ts DESC LIMIT 1) c)",
+        "SELECT count(*), sum(id), sum(x) FROM {on}",
+    ),
+    Form(
+        "elements with fields",
+        CARTS,
+        "exists(a.items, i -> i.sku = b.sku AND i.n >= b.place)",
+        "array_contains(a.skus, b.sku) AND exists(a.items, i -> i.sku = b.sku AND i.n >= b.place)",
+    ),
+    Form(
+        "position in an array",
+        CARTS,
+        "array_position(a.skus, b.sku) > 0",
+        "array_contains(a.skus, b.sku)",
+    ),
+    Form(
+        "size of a filter",
+        CARTS,
+        "size(filter(a.skus, s -> s = b.sku)) > 0",
+        "array_contains(a.skus, b.sku)",
+    ),
+    Form(
+        "value of a map",
+        CARTS,
+        "a.m[b.place] = b.sku",
+        "array_contains(map_entries(a.m), named_struct('key', b.place, 'value', b.sku))",
+    ),
+    Form(
+        "find_in_set",
+        CARTS,
+        "find_in_set(string(b.sku), a.list) > 0",
+        "array_contains(split(a.list, ','), string(b.sku))",
+    ),
     Form("regexp_count", TEXTS, "regexp_count(a.text, b.word) > 0", "a.text RLIKE b.word"),
-    Form("length of a replaced text", TEXTS, "length(replace(a.text, b.word, '')) < length(a.text)", "contains(a.text, b.word)"),
+    Form(
+        "length of a replaced text",
+        TEXTS,
+        "length(replace(a.text, b.word, '')) < length(a.text)",
+        "contains(a.text, b.word)",
+    ),
     Form("pieces of a text", TEXTS, "size(split(a.text, b.word)) > 1", "a.text RLIKE b.word"),
-    Form("word boundaries", TEXTS, r"a.text RLIKE concat('\\b', b.word, '\\b')", "concat(' ', a.text, ' ') LIKE concat('% ', b.word, ' %')"),
-    Form("flag in a pattern", TEXTS, "a.text RLIKE concat('(?i)', b.word)", "a.text ILIKE concat('%', b.word, '%')"),
-    Form("start of a text", TEXTS, "substring(a.text, 1, length(b.word)) = b.word", "startswith(a.text, b.word)"),
+    Form(
+        "word boundaries",
+        TEXTS,
+        r"a.text RLIKE concat('\\b', b.word, '\\b')",
+        "concat(' ', a.text, ' ') LIKE concat('% ', b.word, ' %')",
+    ),
+    Form(
+        "flag in a pattern",
+        TEXTS,
+        "a.text RLIKE concat('(?i)', b.word)",
+        "a.text ILIKE concat('%', b.word, '%')",
+    ),
+    Form(
+        "start of a text",
+        TEXTS,
+        "substring(a.text, 1, length(b.word)) = b.word",
+        "startswith(a.text, b.word)",
+    ),
 ]
 
 
@@ -123,7 +262,10 @@ def main() -> int:
 
 
 def _measured(spark: SparkSession, form: Form, runs: int) -> bool:
-    queries = [form.sql(on.format(a=form.tables[0], b=form.tables[1])) for on in (form.written, form.served)]
+    queries = [
+        form.sql(on.format(a=form.tables[0], b=form.tables[1]))
+        for on in (form.written, form.served)
+    ]
     seconds: list[list[float]] = [[], []]
     rows: list[object] = [None, None]
     for _ in range(runs + 1):

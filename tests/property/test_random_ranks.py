@@ -156,7 +156,9 @@ def ranked(
         rank=rank,
         ascending=distance or (draw(st.integers(0, 5)) == 5) == before,
         outer=draw(st.booleans()),
-        first=1 if form in ("scalar", "asof", "rank", "group by") else draw(st.sampled_from((1, 1, 2, 5))),
+        first=1
+        if form in ("scalar", "asof", "rank", "group by")
+        else draw(st.sampled_from((1, 1, 2, 5))),
         base=base,
         is_taken=form != "asof" or x not in NESTED,
     )

@@ -1,4 +1,4 @@
-"""`thetajoin doctor [--remote sc://host:port]` and `thetajoin advise LOG..`, also by `python -m`."""
+"""`thetajoin doctor [--remote sc://host:port]`, `thetajoin advise LOG..`, also by `python -m`."""
 
 from __future__ import annotations
 
