@@ -53,6 +53,7 @@ final case class JoinReport(
 }
 
 /**
+ * @param isRanked whether the join has the first k of all candidates by a rank that is evaluated for each
  * @param estimate the expected numbers; None if the join was planned under other settings
  * @param seen the counted numbers; None before the query has run
  */
@@ -62,13 +63,14 @@ final case class Acceleration(
     buildSide: String,
     index: Seq[String],
     residual: Seq[String],
+    isRanked: Boolean,
     estimate: Option[Estimate],
     seen: Option[Seen]
 ) {
 
-  /** Says that the index answers nothing of the condition, if there is one that is tested on each pair. */
+  /** Says that the index answers nothing, if there is a condition or a rank for each pair. */
   def comparedPairs: Option[String] =
-    if (index.nonEmpty || residual.isEmpty) None
+    if (index.nonEmpty || residual.isEmpty && !isRanked) None
     else {
       val pairs = estimate.map(e => s", ${e.buildRows * e.probeRows} by estimate").mkString
       Some(s"all pairs of rows are compared one by one$pairs: no index serves the condition")
@@ -134,6 +136,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       exec.buildSide.toString,
       exec.join.served.map(sql),
       exec.join.residual.map(sql),
+      exec.join.rank.isDefined,
       estimate,
       seen(exec)
     )
