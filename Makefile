@@ -109,8 +109,9 @@ docs: .venv/.complete ## regenerate what is generated: settings, accelerators, r
 	$(PYTHON) -m benchmarks.cited
 	$(PYTHON) -m ruff format --quiet python/src/thetajoin/_settings.py
 
+# Not quietly: mkdocs would not count its warnings then, and --strict would let them pass.
 docs-site: .venv/.complete ## the pages as a site in build/site; a broken link is an error
-	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
 wheel: $(WHEEL) ## the Python package with the jar inside, in dist/
 

@@ -57,6 +57,7 @@ def rows(frame: DataFrame) -> Counter[str]:
     return Counter(str(tuple(row)) for row in frame.collect())
 
 
+@pytest.mark.slow
 @by_page
 def test_sql_gives_the_same_rows_by_the_accelerator(
     session: SparkSession, page: how_to.Page
@@ -71,6 +72,7 @@ def test_sql_gives_the_same_rows_by_the_accelerator(
             assert "nestedloop" not in accelerators, on.plan
 
 
+@pytest.mark.slow
 @by_page
 def test_dataframes_give_the_rows_of_the_sql(session: SparkSession, page: how_to.Page) -> None:
     _, on = both(session, lambda: frame_of(session, page))

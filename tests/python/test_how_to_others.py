@@ -68,6 +68,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "system"), FORMS, ids=lambda v: v if isinstance(v, str) else v.path.stem
 )

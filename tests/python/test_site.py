@@ -55,15 +55,33 @@ def broken(site: Path) -> Iterator[str]:
                 yield f"{page.relative_to(site)}: {link}"
 
 
+def build(config: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """As `make docs-site` does it. Quietly, mkdocs would not count its warnings."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config), "-d", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = build(ROOT / "mkdocs.yml", folder)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+def test_a_warning_fails_the_build(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("[no such place](#nowhere)\n")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text("site_name: x\nvalidation: {anchors: warn}\n")
+    done = build(config, tmp_path / "site")
+    assert done.returncode != 0 and "#nowhere" in done.stderr
 
 
 def test_links_lead_to_places(site: Path) -> None:
