@@ -15,7 +15,7 @@ import thetajoin
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-_NODE = re.compile(r"\w+ThetaJoin (\w+),")
+_NODE = re.compile(r"\w+ThetaJoin (\w+, \w+),")
 
 
 class Plans:

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import how_to
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -85,22 +86,27 @@ SEDONA = {
     },
     "query": "SELECT p.id, z.no FROM p JOIN z ON ST_Contains(z.shape, ST_Point(p.x, p.y)) AND p.x >= z.low",
 }
-# The accelerators that run in each statement.
+# The accelerators that run in each statement, with the types of their joins.
+EXISTS = ["interval, LeftAnti", "interval, LeftSemi"]
 RAN = {
-    "Delta": {"MERGE": ["interval"], "DELETE": [], "UPDATE": [], "read": ["interval"]},
-    "Iceberg": {
-        "MERGE": ["interval"],
-        "DELETE": ["interval"],
-        "UPDATE": ["interval"],
-        "read": ["interval"],
+    "Delta": {
+        "MERGE": ["interval, FullOuter", "interval, Inner"],
+        "DELETE": [],
+        "UPDATE": [],
+        "read": ["interval, Inner"],
     },
-    "Sedona": {"geometries": [], "columns": ["interval"]},
+    "Iceberg": {
+        "MERGE": ["interval, FullOuter", "interval, LeftSemi"],
+        "DELETE": EXISTS,
+        "UPDATE": EXISTS,
+        "read": ["interval, Inner"],
+    },
+    "Sedona": {"geometries": [], "columns": ["interval, Inner"]},
 }
 JOBS: dict[str, dict[str, Any]] = {"Delta": DELTA, "Iceberg": ICEBERG, "Sedona": SEDONA}
 
 
-def told(system: str, ours: str, folder: Path) -> dict[str, Any]:
-    job = JOBS[system]
+def told(job: dict[str, Any], ours: str, folder: Path) -> dict[str, Any]:
     jars = ",".join(str(JARS / f"{name}.jar") for name in job["jars"])
     confs = job["confs"] | {"spark.jars": jars, "spark.sql.warehouse.dir": "tables"}
     python = ROOT / f".venv-{job['spark']}/bin/python"
@@ -118,10 +124,31 @@ def told(system: str, ours: str, folder: Path) -> dict[str, Any]:
 def test_statements_do_the_same_and_joins_are_ours(
     system: str, ours: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    said = told(system, ours, tmp_path_factory.mktemp("beside"))
+    said = told(JOBS[system], ours, tmp_path_factory.mktemp("beside"))
     names = said["extensions"].split(",")
     assert names.index("thetajoin.ThetaJoinExtensions") == (0 if ours == "first" else 1)
     off, on = said["false"], said["true"]
     assert off["rows"] == on["rows"] and on["rows"]
     assert not any(off["joins"].values())
     assert on["joins"] == RAN[system]
+
+
+PAGES = [page for page in map(how_to.read, how_to.PAGES) if "Sedona" in page.others]
+
+
+def test_the_forms_of_sedona_on_pages_run(tmp_path: Path) -> None:
+    """As docs/how-to has them, on the tables of their pages."""
+    forms = {page.path.stem: page.others["Sedona"] for page in PAGES}
+    assert len(forms) >= 3
+    for page in PAGES:
+        folder = tmp_path / page.path.stem
+        folder.mkdir()
+        setup = [s.replace("CREATE TEMP", "CREATE OR REPLACE TEMP") for s in page.setup]
+        form = page.others["Sedona"]
+        said = told(
+            {**SEDONA, "setup": setup, "statements": {"form": form}, "query": form}, "first", folder
+        )
+        assert said["true"]["rows"] == said["false"]["rows"] and said["true"]["rows"], (
+            page.path.stem
+        )
+        assert said["true"]["joins"] == {"form": []}
