@@ -18,7 +18,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs wheel publish-local release bench bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs docs-site test-beside wheel publish-local release bench bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,7 @@ demo: .venv/.complete ## joins on real flights, weather and address ranges, with
 	$(PYTHON) -m demo
 
 # The parts of `make test`, the long ones first. Two run at a time, and what they need is made beside them.
-PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python $(OTHER_SPARKS) link lint)
+PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python beside $(OTHER_SPARKS) link lint)
 PART := tools/part.sh
 # Tests spend most of their time compiling code that runs once: one compiler does.
 QUICK_JAVA := JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -63,6 +63,9 @@ part-python: .venv/.complete $(EXAMPLE_JAR)
 $(OTHER_SPARKS:%=part-%): part-%: .venv-%/.complete $(JAR)
 	@$(QUICK_JAVA) $(PART) $@ .venv-$*/bin/python -m pytest tests/sql -m "not slow" --part $(SHARE_$*)
 
+part-beside: build/beside/.complete .venv-4.0.5/.complete .venv-4.1.4/.complete $(JAR)
+	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/beside
+
 part-link: .venv/.complete $(OTHER_SPARKS:%=.venv-%/.complete)
 	@$(PART) $@ $(MAKE) --no-print-directory link
 
@@ -81,6 +84,9 @@ test-scala-fast: .venv/.complete
 
 test-python-fast: .venv/.complete $(EXAMPLE_JAR)
 	$(PYTHON) -m pytest -m "not slow" --part 1/12
+
+test-beside: build/beside/.complete .venv-4.0.5/.complete .venv-4.1.4/.complete $(JAR) ## next to Delta, Iceberg and Sedona
+	$(QUICK_JAVA) $(PYTHON) -m pytest tests/beside
 
 test-suites: .venv/.complete ## Spark's own join suites with the extension on
 	tools/sbt sparkSuites/run
@@ -105,8 +111,13 @@ fmt: .venv/.complete ## format and mend what can be mended
 docs: .venv/.complete ## regenerate what is generated: settings, accelerators, reasons, figures of the benchmarks
 	tools/sbt "runMain thetajoin.report.GenerateDocs ."
 	$(PYTHON) -m benchmarks.summary
+	$(PYTHON) -m benchmarks.cited
 	$(PYTHON) -m ruff format --quiet python/src/thetajoin/_settings.py
 	$(PYTHON) tools/python_api.py
+
+# Not quietly: mkdocs would not count its warnings then, and --strict would let them pass.
+docs-site: .venv/.complete ## the pages as a site in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
 wheel: $(WHEEL) ## the Python package with the jar inside, and its sources, in dist/
 
@@ -154,7 +165,7 @@ clean: ## remove what was built, but not the environments
 	rm -rf target project/target project/project build dist python/src/thetajoin/jars
 	rm -rf python/LICENSE python/NOTICE python/licenses
 
-.venv/.tools: requirements/dev.txt requirements/spark.txt project/build.properties tools/setup.sh
+.venv/.tools: requirements/dev.txt requirements/docs.txt requirements/spark.txt project/build.properties tools/setup.sh
 	tools/setup.sh
 	@touch $@
 
@@ -165,6 +176,10 @@ $(JAR): $(SCALA) | .venv/.tools
 .venv-%/.complete: requirements/spark.txt
 	python3 -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check pyspark==$* -r $<
+	@touch $@
+
+build/beside/.complete: requirements/beside.txt tools/fetch_jars.sh | .venv/.complete
+	tools/fetch_jars.sh $(@D)
 	@touch $@
 
 build/tpc/.complete: requirements/tpc.txt

@@ -113,7 +113,7 @@ def write() -> None:
 
 def draw(path: Path) -> None:
     """Draw the README's picture."""
-    overview([(label, _read(suite)[query]) for label, suite, query in CHART], path)
+    overview([(label, read(suite)[query]) for label, suite, query in CHART], path)
 
 
 def table() -> list[str]:
@@ -128,12 +128,12 @@ def table() -> list[str]:
 
 def _rows(name: str) -> list[tuple[str, ...]]:
     """The cells of the chosen queries of a suite; an engine that is not in the suite has none."""
-    results = _read(name)
+    results = read(name)
     link = f"[{name}](results/{name}.md)"
     return [
         (
             link,
-            *_facts(result.query),
+            *facts_of(result.query),
             *(cell(result, engine) for engine in ENGINES),
             off_ratio(result),
         )
@@ -141,15 +141,15 @@ def _rows(name: str) -> list[tuple[str, ...]]:
     ]
 
 
-def _facts(query: Query) -> tuple[str, ...]:
-    """The cells of `FACTS`; the condition's says too if other engines are asked in another way."""
+def facts_of(query: Query, names: tuple[str, ...] = FACTS) -> tuple[str, ...]:
+    """What tells a query from others; also whether other engines are asked in another way."""
     facts = query.facts
     asked = facts.get("others are asked")
     condition = ", others ".join(filter(None, (facts["condition"], asked)))
-    return tuple((facts | {"condition": condition})[fact] for fact in FACTS)
+    return tuple((facts | {"condition": condition})[fact] for fact in names)
 
 
-def _read(name: str) -> dict[str, Result]:
+def read(name: str) -> dict[str, Result]:
     """What the last complete run of a suite has left, by query; nothing if there was none."""
     found: dict[str, Result] = {}
     path = RESULTS / f"{name}.json"

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 ENABLED = "spark.thetajoin.enabled"
 ANSI = "spark.sql.ansi.enabled"
@@ -71,11 +71,12 @@ class Outcome:
         ]
 
 
-def execute(spark: SparkSession, sql: str) -> Outcome:
-    """Runs a query to its end; the plan is read afterwards, so that it is the one that AQE ended with."""
+def execute(spark: SparkSession, query: str | Callable[[], DataFrame]) -> Outcome:
+    """Runs SQL, or a DataFrame as it is made now, to its end; the plan is the one that AQE ended with."""
     plan = None
     try:
-        plan = spark.sql(sql)._jdf.queryExecution().executedPlan()
+        frame = spark.sql(query) if isinstance(query, str) else query()
+        plan = frame._jdf.queryExecution().executedPlan()
         text = _jvm(spark).scala.runtime.ScalaRunTime.stringOf(plan.executeCollect())
     except (PySparkException, Py4JError) as e:
         # The causes come after the frames of a stack.

@@ -1,4 +1,4 @@
-"""The SQL of README.md and docs/*.md runs as it stands there, on what the page says: blocks, and the forms in tables."""
+"""The SQL of README.md, docs/*.md and docs/limits runs as it stands there, on what the page says: blocks, and the forms in tables."""
 
 from __future__ import annotations
 
@@ -98,7 +98,11 @@ class Form:
 
 def forms() -> Iterator[Form]:
     """Blocks of SQL, and forms in tables and lists. What runs one is named beside it, or else before it, or else first on the page."""
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs/limits").glob("*.md")),
+    ]:
         if path.name == "other-forms.md":
             continue
         page = re.sub(r"<!-- benchmark:begin.*?benchmark:end -->", "", path.read_text(), flags=re.S)

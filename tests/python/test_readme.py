@@ -1,4 +1,4 @@
-"""The README's Python examples run in one program. The figures of benchmarks/README.md are measured."""
+"""The README's Python examples run in one program. Its length, and figures of other pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import summary
+from benchmarks import bytes_a_row, summary
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -50,3 +50,13 @@ def test_python_runs_in_a_session_of_its_own(tmp_path: Path, program: str) -> No
 
 def test_the_table_is_that_of_the_results() -> None:
     assert "\n".join(summary.table()) in summary.README.read_text()
+
+
+def test_the_bytes_of_a_row_are_those_of_the_results() -> None:
+    measured = bytes_a_row.read()
+    assert bytes_a_row.table(measured) in bytes_a_row.PAGE.read_text()
+    assert [one.accelerator for one in measured] == [case.accelerator for case in bytes_a_row.CASES]
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text().splitlines()) <= 120

@@ -42,7 +42,7 @@ def checkout(tmp_path: Path) -> Path:
     [
         ("_nearest.py", "k: int = 1", "k: int = 2", ["nearest_join"]),
         ("_nearest.py", "k: int = 1", "count: int = 1", ["nearest_join"]),
-        ("_diagnosis.py", "    condition: str", "    criterion: str", ["JoinReport.condition"]),
+        ("_reports.py", "    condition: str", "    criterion: str", ["JoinReport.condition"]),
         ("_nearest.py", "import annotations", "import annotations\n\nMORE = 1", []),
     ],
     ids=["default", "parameter", "field", "addition"],

@@ -23,7 +23,7 @@ _EXPECTATION = re.compile(
 
 DEFAULT = "codegen-aqe"
 FAST_CASES = 2  # about as many cases of a block are in the fast set
-MANY_CASES = 8
+MANY_CASES = 5
 MOST_CASES = 24
 
 
