@@ -174,7 +174,7 @@ FORMS = [
         "GROUP BY with max_by",
         EVENTS,
         "(SELECT a.id, max_by(b.lo, b.ts) AS x FROM {a} a JOIN {b} b ON a.k = b.k AND b.ts <= a.ts GROUP BY a.id)",
-        "(SELECT a.id, c.x FROM {a} a, LATERAL (SELECT b.lo AS x FROM {b} b WHERE a.k = b.k AND b.ts <= a.ts ORDER BY b.ts DESC LIMIT 1) c)",
+        "(SELECT a.id, max(c.x) AS x FROM {a} a, LATERAL (SELECT b.lo AS x FROM {b} b WHERE a.k = b.k AND b.ts <= a.ts ORDER BY b.ts DESC LIMIT 1) c GROUP BY a.id)",
         "SELECT count(*), sum(id), sum(x) FROM {on}",
     ),
     Form(

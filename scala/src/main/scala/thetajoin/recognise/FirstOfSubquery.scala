@@ -90,11 +90,12 @@ private[recognise] object FirstOfSubquery {
           if (readsOuter(column)) None
           else {
             val name = Alias(column, "first")()
-            val right = rows.withColumns(Seq(name), rank +: rows.conditions)
-            val read = (rank +: rows.conditions).map(local)
+            val read = rank +: rows.conditions
+            val right = rows.withColumns(Seq(name), read)
+            val isMoved = read.map(local).forall(Safety.cannotFail) &&
+              right.outputSet.intersect(left.outputSet).isEmpty
             val (part, whole) =
-              if (read.forall(Safety.cannotFail)) partWith(left, rank +: rows.conditions)
-              else (left, identity[LogicalPlan] _)
+              if (isMoved) partWith(left, read) else (left, identity[LogicalPlan] _)
             val joined = Ranked(
               part,
               right,
