@@ -80,7 +80,7 @@ test-scala: .venv/.complete
 
 # Every suite of exec/ runs joins of many rows.
 test-scala-fast: .venv/.complete
-	tools/sbt "testOnly $(patsubst %,thetajoin.%.*,accelerator condition driver functions kit large planner report rowstore)"
+	tools/sbt "testOnly $(patsubst %,thetajoin.%.*,accelerator codegen condition driver functions kit large planner report rowstore)"
 
 test-python-fast: .venv/.complete $(EXAMPLE_JAR)
 	$(PYTHON) -m pytest -m "not slow" --part 1/12

@@ -13,8 +13,8 @@ import org.apache.spark.sql.execution.adaptive.BroadcastQueryStageExec
 import org.apache.spark.sql.execution.joins.BroadcastNestedLoopJoinExec
 
 import thetajoin.Yardsticks
+import thetajoin.codegen.ExpressionCode
 import thetajoin.contract.Batches
-import thetajoin.driver.code.ExpressionCode
 import thetajoin.driver.source.{BroadcastSource, TaskSource}
 import thetajoin.driver.unmatched.{BuildTailRdd, MatchMarker}
 import thetajoin.driver.{Existence, JoinRole, Spread, ThetaJoin}

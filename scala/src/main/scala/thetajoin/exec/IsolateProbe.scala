@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, QueryStageEx
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.Exchange
 
-import thetajoin.driver.code.ExpressionCode
+import thetajoin.codegen.ExpressionCode
 
 /**
  * Puts a [[ProbeRowsExec]] below each join that is better off with a loop of its own. The others are fused into their

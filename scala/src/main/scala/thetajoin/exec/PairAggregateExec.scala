@@ -19,15 +19,15 @@ import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.aggregate.HashAggregateExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-import thetajoin.driver.aggregate.AggregateBuffers
-import thetajoin.driver.code.{KeptColumns, RowConsumer}
+import thetajoin.codegen.{AggregateBuffers, KeptColumns}
+import thetajoin.driver.code.RowConsumer
 import thetajoin.rowstore.RowStore
 
 /**
  * The partial aggregate without grouping keys right above a join. Spark keeps its buffers in fields, and a field that
  * is read and written for each pair costs more than the pair; here they are local variables of the loop over pairs.
  * Where one row comes of a probe row, Spark's arithmetic alone, with a boxed result, costs more than the look-up: see
- * [[thetajoin.driver.aggregate.LoopArithmetic]]. The functions' own expressions do the work, so that results and
+ * [[thetajoin.codegen.LoopArithmetic]]. The functions' own expressions do the work, so that results and
  * errors are Spark's.
  *
  * @param replaced Spark's node, for output, and for execution without generated code

@@ -5,6 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 
+import thetajoin.codegen.ExpressionCode
 import thetajoin.contract.Batches
 import thetajoin.driver.probe.{Candidates, ProbeBatch}
 import thetajoin.driver.{Existence, JoinTask}

@@ -3,6 +3,7 @@ package thetajoin.driver.code
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
+import thetajoin.codegen.ExpressionCode
 import thetajoin.driver.source.RelationSource
 import thetajoin.rowstore.{FlatColumn, PagedColumn, RowCursor, RowStore}
 

@@ -3,6 +3,7 @@ package thetajoin.driver.code
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, BitwiseNot, SortOrder}
 
+import thetajoin.codegen.ExpressionCode
 import thetajoin.condition.OrderedLong
 import thetajoin.driver.probe.FirstRows
 import thetajoin.driver.{JoinMetrics, JoinTask}

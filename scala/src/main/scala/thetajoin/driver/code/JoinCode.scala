@@ -3,6 +3,7 @@ package thetajoin.driver.code
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
+import thetajoin.codegen.{ExpressionCode, KeptColumns}
 import thetajoin.contract.Batches
 import thetajoin.driver.source.RelationSource
 import thetajoin.driver.unmatched.EndsWithTail

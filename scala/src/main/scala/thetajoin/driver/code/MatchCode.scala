@@ -3,6 +3,7 @@ package thetajoin.driver.code
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
 
+import thetajoin.codegen.{ExpressionCode, KeptColumns}
 import thetajoin.driver.JoinTask
 
 /** The residual as Java text: on one candidate, as a search for the next match, and as a look at all of them. */

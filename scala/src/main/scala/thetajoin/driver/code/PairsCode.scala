@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.BooleanType
 
+import thetajoin.codegen.{ExpressionCode, KeptColumns}
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
 /**

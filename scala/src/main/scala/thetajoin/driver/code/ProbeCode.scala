@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType, StringType}
 import org.apache.spark.unsafe.Platform
 
+import thetajoin.codegen.ExpressionCode
 import thetajoin.driver.JoinTask
 import thetajoin.driver.probe.Candidates
 

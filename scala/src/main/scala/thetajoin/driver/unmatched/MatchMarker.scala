@@ -6,8 +6,9 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
 
+import thetajoin.codegen.ExpressionCode
 import thetajoin.driver.JoinTask
-import thetajoin.driver.code.{ExpressionCode, MarkCode}
+import thetajoin.driver.code.MarkCode
 import thetajoin.driver.probe.MatchFinder
 import thetajoin.driver.source.ReferenceSource
 import thetajoin.relation.ThetaRelation

@@ -1,4 +1,4 @@
-package thetajoin.driver.code
+package thetajoin.codegen
 
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen._
@@ -9,8 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   BindReferences,
   Expression
 }
-
-import thetajoin.driver.aggregate.LoopArithmetic
 
 /**
  * Expressions as Java text, where the columns that they read are variables. For `crowded`, see

@@ -1,4 +1,4 @@
-package thetajoin.driver
+package thetajoin.codegen
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.GenerateMutableProjection
@@ -9,8 +9,6 @@ import org.apache.spark.sql.types._
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
-
-import thetajoin.driver.aggregate.LoopArithmetic
 
 /** Rewritten expressions have Spark's values and errors, in generated code and interpreted. */
 class LoopArithmeticSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

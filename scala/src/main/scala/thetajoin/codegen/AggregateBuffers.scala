@@ -1,4 +1,4 @@
-package thetajoin.driver.aggregate
+package thetajoin.codegen
 
 import scala.annotation.tailrec
 
@@ -8,8 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.optimizer.{NullPropagation, SimplifyConditionals}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.RuleExecutor
-
-import thetajoin.driver.code.ExpressionCode
 
 /**
  * The buffers of an aggregate without keys in generated code: fields, with local copies within a loop over rows.

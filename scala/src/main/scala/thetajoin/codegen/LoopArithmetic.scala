@@ -1,4 +1,4 @@
-package thetajoin.driver.aggregate
+package thetajoin.codegen
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
@@ -154,7 +154,7 @@ private[thetajoin] object LoopArithmetic {
    * Multiplication, 1994, section 9): with `divisor = odd << shift`, multiples of `odd` times its inverse modulo 2^64
    * are the quotients, and all others lie beyond the largest quotient.
    */
-  private[driver] case class DivisibleBy(child: Expression, divisor: Long)
+  private[codegen] case class DivisibleBy(child: Expression, divisor: Long)
       extends UnaryExpression
       with Predicate {
     private val shift = java.lang.Long.numberOfTrailingZeros(divisor)

@@ -1,4 +1,4 @@
-package thetajoin.driver.code
+package thetajoin.codegen
 
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
