@@ -25,7 +25,7 @@ SERIALIZERS = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("thetajoin")
     group.addoption(
-        "--seconds", type=float, help="of each property test (90; 5 with -m 'not slow')"
+        "--seconds", type=float, help="of each property test (60; 5 with -m 'not slow')"
     )
     group.addoption("--examples", type=int, help="of each property test, in place of --seconds")
     group.addoption("--seed", type=int, help="of the property tests (random)")
@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--serializer", choices=SERIALIZERS, default="java", help="spark.serializer (java)"
     )
     group.addoption(
-        "--whole", action="store_true", help="SQL tests under two configurations however many"
+        "--whole", action="store_true", help="all SQL tests, each under two configurations or more"
     )
     group.addoption("--part", default="1/1", help="of the SQL tests, such as 2/3 (1/1)")
 
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: left out of the fast set (-m 'not slow')")
     if config.option.seconds is None:
-        config.option.seconds = 5 if "not slow" in config.option.markexpr else 90
+        config.option.seconds = 5 if "not slow" in config.option.markexpr else 60
     if config.option.seed is None:
         config.option.seed = random.randrange(2**32)
     STATIC["spark.serializer"] = SERIALIZERS[config.option.serializer]

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from differential import ENABLED, MATRIX, Confs, Outcome, difference, execute, readable_rows
+from differential import (
+    ENABLED,
+    INTERPRETED,
+    MATRIX,
+    Confs,
+    Outcome,
+    difference,
+    execute,
+    readable_rows,
+)
 from pyspark.sql import SparkSession
 from sessions import shared_session
 
@@ -24,7 +33,7 @@ _EXPECTATION = re.compile(
 DEFAULT = "codegen-aqe"
 FAST_CASES = 2  # about as many cases of a block are in the fast set
 MANY_CASES = 5
-MOST_CASES = 24
+KEPT_CASES = 8  # about as many cases of a block of many run, unless the whole is asked for
 
 
 class FormatError(Exception):
@@ -125,16 +134,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SqlFile | 
 
 
 def configurations(index: int, cases: int, name: str, in_fast_set: bool, whole: bool) -> list[str]:
-    """In a block of a few cases, each runs under all configurations, else under the default one and one of
-    the others in turn. Unless the whole is asked for, of many cases each runs under one of these two, and of very
-    many only a third of them, chosen by their names."""
+    """All for a case of a block of few, if the whole is asked for. Else each runs under the default one and another,
+    which its name chooses. Unless the whole is asked for, of many cases each runs under one of these two, and some
+    are left out, also by their names."""
     others = [config for config in MATRIX if config != DEFAULT]
-    if cases < len(others):
+    if whole and cases < len(others):
         return [DEFAULT, *others]
-    pair = [DEFAULT, others[index % len(others)]]
+    number = zlib.crc32(name.encode())
+    pair = [DEFAULT, others[(number >> 8) % len(others)]]
     if whole or cases < MANY_CASES:
         return pair
-    if cases >= MOST_CASES and not in_fast_set and zlib.crc32(name.encode()) % 3:
+    if not in_fast_set and number % max(1, cases // KEPT_CASES):
         return []
     return pair[:1] if in_fast_set or index % 2 == 0 else pair[1:]
 
@@ -182,7 +192,7 @@ class SqlFile(pytest.File):
 
 
 class SqlItem(pytest.Item):
-    """One query under one configuration. Spark alone is asked once for all configurations."""
+    """One query under one configuration. Spark alone is asked once for all configurations, without generated code."""
 
     def prepare(self, block: Block, settings: dict[str, str], *case: Any) -> None:
         self.block, self.settings = block, settings
@@ -198,7 +208,8 @@ class SqlItem(pytest.Item):
         if version < self.block.since:
             pytest.skip(f"needs Spark {self.block.since}")
         if not self.oracle:
-            confs.apply({**self.settings, ENABLED: "false"})
+            # Compiling takes longer than these rows.
+            confs.apply({**self.settings, **INTERPRETED, ENABLED: "false"})
             self.oracle.append(execute(session, self.query))
         confs.apply({ENABLED: "true", **self.settings})
         got = execute(session, self.query)
