@@ -1,0 +1,1 @@
+"""Other forms of a condition, beside the form that an index serves."""
