@@ -1,8 +1,10 @@
 package thetajoin.large
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Max, Min}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.types.{DataType, StringType}
 
 import thetajoin.condition.{ConditionAnalysis, Operator, Safety, Tried}
 
@@ -27,6 +29,7 @@ private[thetajoin] object Narrowed {
     // A sum over both sides has no extreme where one of its terms is beyond the limit.
     val compared = ConditionAnalysis
       .shape(join.left.output, join.right.output, join.condition).plainComparisons
+      .filter(c => isKept(c.left.dataType) && isKept(c.right.dataType))
     if (compared.isEmpty || !(left || right)) None
     else {
       val ofRight = compared.map(c => (c.right, c.operator.flipped, c.left))
@@ -38,6 +41,15 @@ private[thetajoin] object Narrowed {
     }
   }
 
+  /**
+   * Whether Spark's max() is right. Without generated code it keeps a collated string where it lies in a row, and the
+   * next row may be written there.
+   */
+  private def isKept(t: DataType): Boolean = t match {
+    case s: StringType => s.collationId == StringType.collationId
+    case _ => true
+  }
+
   /** @param compared value, operator, value of the others */
   private def narrowed(
       rows: LogicalPlan,
@@ -46,7 +58,8 @@ private[thetajoin] object Narrowed {
   ): LogicalPlan = {
     val values = compared.map { case (_, _, other) => Alias(Tried(other), "value")() }
     val extremes = compared.zip(values).map { case ((_, operator, _), value) =>
-      Extreme(operator, value.toAttribute)
+      val extreme = value.toAttribute
+      (if (operator.isBelow) Max(extreme) else Min(extreme)).toAggregateExpression()
     }
     val struct = Alias(CreateStruct(extremes), "extremes")()
     val found = ScalarSubquery(Aggregate(Nil, Seq(struct), Project(values, others)))
