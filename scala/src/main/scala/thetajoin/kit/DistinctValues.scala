@@ -12,36 +12,40 @@ import thetajoin.rowstore.RowPages
  * Distinct values of an ordered type in ascending order. Numbers of 64 bits that stand for them, the first bytes of a
  * string for instance, leave few of them to compare.
  *
+ * @param dropped see [[ValuePrefix.of]]
  * @param prefixes in ascending order, equal where values are not told apart by them
  */
 final class DistinctValues private (
     valueType: KeyTypes,
+    dropped: Int,
     prefixes: Array[Long],
     directory: Directory,
     values: RowPages
 ) extends Serializable {
   def bytes: Long = 8L * prefixes.length + directory.bytes + values.bytes
 
-  def newFinder(): ValueFinder = new ValueFinder(valueType.all.head, prefixes, directory, values)
+  def newFinder(): ValueFinder =
+    new ValueFinder(valueType.all.head, dropped, prefixes, directory, values)
 }
 
 private object DistinctValues {
-  def apply(values: Seq[Any], t: DataType): DistinctValues = {
-    val prefix = ValuePrefix.of(t)
+  def apply(values: Seq[Any], t: DataType, dropped: Int): DistinctValues = {
+    val prefix = ValuePrefix.of(t, dropped)
     val prefixes = values.iterator.map(prefix).toArray
     val pages = RowPages.of(values.iterator.map(InternalRow(_)), Seq(t))
-    new DistinctValues(KeyTypes(Seq(t)), prefixes, Directory(prefixes), pages)
+    new DistinctValues(KeyTypes(Seq(t)), dropped, prefixes, Directory(prefixes), pages)
   }
 }
 
 /** Looks values up, for one task. */
 final class ValueFinder(
     valueType: DataType,
+    dropped: Int,
     prefixes: Array[Long],
     directory: Directory,
     values: RowPages
 ) {
-  private val prefix = ValuePrefix.of(valueType)
+  private val prefix = ValuePrefix.of(valueType, dropped)
   private val ordering = ValueOrder.at(0, valueType)
   private val cursor = values.newCursor()
   private val row = new GenericInternalRow(1)
@@ -50,16 +54,24 @@ final class ValueFinder(
   def rank(keys: InternalRow, column: Int): Long = {
     val value = keys.get(column, valueType)
     val number = prefix(value)
-    row.update(0, value)
-    var low = directory.firstAtLeast(prefixes, number)
-    val end = firstAbove(number)
-    var high = end
+    val low = directory.firstAtLeast(prefixes, number)
+    if (low < prefixes.length && prefixes(low) == number) {
+      row.update(0, value)
+      rank(low, firstAbove(number))
+    } else 2L * low
+  }
+
+  /** The same of the value in `row` among the values from one place to another. */
+  private def rank(from: Int, until: Int): Long = {
+    var low = from
+    var high = until
     while (low < high) {
       val middle = (low + high) >>> 1
-      if (ordering.compare(cursor.at(middle), row) < 0) low = middle + 1 else high = middle
+      val order = ordering.compare(cursor.at(middle), row)
+      if (order == 0) return 2L * middle + 1
+      if (order < 0) low = middle + 1 else high = middle
     }
-    val isFound = low < end && ordering.compare(cursor.at(low), row) == 0
-    if (isFound) 2L * low + 1 else 2L * low
+    2L * low
   }
 
   /** The rank below or above all structs whose first field has this number. */
@@ -73,15 +85,29 @@ final class ValueFinder(
 
 /** A number of 64 bits for a value: a lesser value has none that is greater. */
 private[kit] object ValuePrefix {
-  def of(t: DataType): Any => Long = t match {
+
+  /** How many low bits of decimals do without, so that the highest bits that some of these values have fit a number. */
+  def dropped(values: Iterator[Any], t: DataType): Int = t match {
+    case _: DecimalType =>
+      val bits = values.map(value => unscaled(value).bitLength).maxOption.getOrElse(0)
+      math.max(0, bits - java.lang.Long.SIZE + 1)
+    case _ => 0
+  }
+
+  private def unscaled(value: Any) = value.asInstanceOf[Decimal].toJavaBigDecimal.unscaledValue
+
+  /** @param dropped how many low bits of a decimal are left out. One that does not fit even so is an infinity */
+  def of(t: DataType, dropped: Int): Any => Long = t match {
     case s: StringType if s.collationId == StringType.collationId =>
       value => value.asInstanceOf[UTF8String].getPrefix ^ Long.MinValue
     case BinaryType => value => ByteArray.getPrefix(value.asInstanceOf[Array[Byte]]) ^ Long.MinValue
-    case d: DecimalType =>
-      // Ten is less than 2 to the power of 3.33.
-      val dropped = math.max(0, math.ceil(d.precision * 3.33).toInt - java.lang.Long.SIZE + 1)
-      value =>
-        value.asInstanceOf[Decimal].toJavaBigDecimal.unscaledValue.shiftRight(dropped).longValue
+    case _: DecimalType =>
+      value => {
+        val number = unscaled(value)
+        if (number.bitLength - dropped < java.lang.Long.SIZE) number.shiftRight(dropped).longValue
+        else if (number.signum < 0) Long.MinValue
+        else Long.MaxValue
+      }
     case StructType(Array(first, _*)) if OrderedLong.orders(first.dataType) =>
       val number = OrderedLong(BoundReference(0, first.dataType, nullable = true))
       value =>

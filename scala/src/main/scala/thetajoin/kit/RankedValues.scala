@@ -98,8 +98,10 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
   private def ranked(column: RankedColumn): (Array[Long], DistinctValues) = {
     val t = types(column.place)
     val ordering = ValueOrder.at(column.place, t)
-    val prefix = ValuePrefix.of(t)
-    val prefixes = Array.tabulate(rows.size)(i => prefix(rows(i).get(column.place, t)))
+    def value(i: Int) = rows(i).get(column.place, t)
+    val dropped = ValuePrefix.dropped(Iterator.range(0, rows.size).map(value), t)
+    val prefix = ValuePrefix.of(t, dropped)
+    val prefixes = Array.tabulate(rows.size)(i => prefix(value(i)))
     val order = LongOrder.ascending(prefixes, rows.size)
     sortEqual(order, prefixes, ordering)
     val ranks = new Array[Long](order.length)
@@ -112,7 +114,7 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
       }
       ranks(order(i)) = if (column.isNegated) ~rank else rank
     }
-    (ranks, DistinctValues(firsts.result().toSeq.map(rows(_).get(column.place, t)), t))
+    (ranks, DistinctValues(firsts.result().toSeq.map(value), t, dropped))
   }
 }
 
