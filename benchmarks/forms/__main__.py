@@ -7,6 +7,7 @@ their ratio, which is to be 1.5 at the most. The rows of both are checked to be 
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import sys
 import tempfile
@@ -26,7 +27,7 @@ def main() -> int:
     """Print a line for each form; 1 if a ratio is too high or rows differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", default="", help="a part of the names")
+    parser.add_argument("--only", default="", help="a regular expression")
     options = parser.parse_args()
     spark = thetajoin.configure(
         SparkSession.builder.master("local[2]")
@@ -35,7 +36,7 @@ def main() -> int:
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
     ).getOrCreate()
-    forms = [form for form in FORMS if options.only in form.name]
+    forms = [form for form in FORMS if re.search(options.only, form.name)]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for table in sorted({table for form in forms for table in form.tables}):

@@ -51,9 +51,7 @@ private object DividedSum {
     e match {
       case EqualTo(Remainder(Add(x: Attribute, y: Attribute, _), Literal(n: Long, LongType), _), Literal(0L, LongType))
           if n > 0 && java.lang.Long.bitCount(n) == 1 && x.dataType == LongType =>
-        if (build.contains(x) && probe.contains(y)) Some(DividedSum(e, x, y, n))
-        else if (build.contains(y) && probe.contains(x)) Some(DividedSum(e, y, x, n))
-        else None
+        Seq((x, y), (y, x)).collectFirst { case (b, p) if build.contains(b) && probe.contains(p) => DividedSum(e, b, p, n) }
       case _ => None
     }
   }

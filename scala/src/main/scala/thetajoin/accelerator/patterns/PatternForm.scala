@@ -68,7 +68,7 @@ private[patterns] object PatternForm {
     override def places: Set[Place] = Set(Place.Anywhere, Place.Start, Place.End)
     override protected def ofCharacters: PairTest = LikeTest(escape)
     override protected def required(pattern: String): Required =
-      LikePattern.parse(pattern, escape).fold(Required.Unknown)(_.required)
+      PatternParser.parse(pattern, escape).fold(Required.Unknown)(_.required)
   }
 
   /** A regular expression of Java. */
@@ -122,7 +122,7 @@ private[patterns] final case class LikeTest(escape: Char) extends TextTest {
 
   override protected def compiled(pattern: Array[Byte]): CompiledPattern = {
     val like = UTF8String.fromBytes(pattern).toString
-    LikePattern.parse(like, escape).filter(_.isPlain).getOrElse {
+    PatternParser.parse(like, escape).filter(_.isPlain).getOrElse {
       val regex = Pattern.compile(StringUtils.escapeLikeRegex(like, escape))
       text => regex.matcher(text.characters).matches()
     }

@@ -60,9 +60,9 @@ object PatternsAccelerator extends Accelerator {
     val paired = request.paired.map(_.source)
     val sides = new Sides(AttributeSet(request.build), AttributeSet(request.probe))
     val conditions =
-      paired.flatMap(TextCondition.of).filter(c => sides.split(c.text, c.pattern))
+      paired.flatMap(LikeOrRegexCondition.of).filter(c => sides.split(c.text, c.pattern))
     val refused = conditions.flatMap(_.refusal)
-    def buildsTexts(c: TextCondition) = sides.ofLeft(c.text)
+    def buildsTexts(c: LikeOrRegexCondition) = sides.ofLeft(c.text)
     conditions.filter(_.refusal.isEmpty).sortBy(c => (buildsTexts(c), !c.isDecided)) match {
       case c +: _ =>
         EqualKeys.of(request.shape, request.buildSide).map(offer(c, buildsTexts(c), _, request))
@@ -71,7 +71,7 @@ object PatternsAccelerator extends Accelerator {
   }
 
   private def offer(
-      c: TextCondition,
+      c: LikeOrRegexCondition,
       buildsTexts: Boolean,
       equal: EqualKeys,
       request: JoinRequest

@@ -12,14 +12,14 @@ import thetajoin.reason.{Reason, ReasonCode}
  *
  * @param isExact whether it holds for each text that matches the pattern by its form, if bytes are compared
  */
-private[patterns] final case class TextCondition(
+private[patterns] final case class LikeOrRegexCondition(
     source: Expression,
     text: Expression,
     pattern: Expression,
     form: PatternForm,
     isExact: Boolean = true
 ) {
-  import TextCondition._
+  import LikeOrRegexCondition._
 
   /** Why strings of its types can't be looked for byte by byte, if so. */
   def refusal: Option[Reason] = Seq(text, pattern).map(_.dataType).collectFirst {
@@ -36,14 +36,19 @@ private[patterns] final case class TextCondition(
   private def isLowerCase: Boolean = Seq(text, pattern).forall(e => isInLowerCase(e.dataType))
 }
 
-private[patterns] object TextCondition {
+private[patterns] object LikeOrRegexCondition {
   import PatternForm._
 
-  def of(source: Expression): Option[TextCondition] = source match {
+  def of(source: Expression): Option[LikeOrRegexCondition] = source match {
     case Like(text, pattern, escape) =>
-      Some(TextCondition(source, text, pattern, OfLike(escape, isInLowerCase(text.dataType))))
+      Some(LikeOrRegexCondition(
+        source,
+        text,
+        pattern,
+        OfLike(escape, isInLowerCase(text.dataType))
+      ))
     case RLike(text, pattern) =>
-      Some(TextCondition(source, text, pattern, OfRegex(isInLowerCase(text.dataType))))
+      Some(LikeOrRegexCondition(source, text, pattern, OfRegex(isInLowerCase(text.dataType))))
     case Contains(text, string) => Some(ofString(source, text, string, Place.Anywhere))
     case StartsWith(text, string) => Some(ofString(source, text, string, Place.Start))
     case EndsWith(text, string) => Some(ofString(source, text, string, Place.End))
@@ -62,8 +67,14 @@ private[patterns] object TextCondition {
       string: Expression,
       place: Place,
       isExact: Boolean = true
-  ): TextCondition =
-    TextCondition(source, text, string, OfString(place, isInLowerCase(text.dataType)), isExact)
+  ): LikeOrRegexCondition =
+    LikeOrRegexCondition(
+      source,
+      text,
+      string,
+      OfString(place, isInLowerCase(text.dataType)),
+      isExact
+    )
 
   private def isInLowerCase(t: DataType): Boolean =
     isOf(t, CollationFactory.UTF8_LCASE_COLLATION_ID)

@@ -7,7 +7,7 @@ import thetajoin.contract.Offer
 import thetajoin.driver.Spread
 
 /** How probe rows come to a broadcast index: where they are read or moved to other tasks, as they come or sorted. */
-private[planner] object ProbeRows {
+private[planner] object RepartitionOrSort {
 
   /** Whether probe rows are sorted in batches. The index may still turn out to be too small for it. */
   def areSorted(estimate: Estimate, offer: Offer): Boolean = {

@@ -21,7 +21,7 @@ import thetajoin.relation.ThetaBroadcastMode
  * more than the keys: if all rows of a key are needed, Spark's own joins serve. Spark's own limits of a broadcast
  * apply to them, apart from [[Sizes.fitsByRange]].
  */
-private[planner] object Placements {
+private[planner] object BroadcastOrPartition {
 
   /**
    * In tiers. Each tier is tried only if no earlier one serves. Within a tier the first placement is chosen if all

@@ -9,9 +9,9 @@ import thetajoin.kit.IntsBuilder
  *
  * @param tokens a byte of UTF-8 as a number that is not negative, or one of the wildcards
  */
-private[patterns] final class LikePattern private (tokens: Array[Int])
+private[patterns] final class PatternParser private (tokens: Array[Int])
     extends CompiledPattern {
-  import LikePattern._
+  import PatternParser._
 
   /**
    * Whether all of its characters take 16 bits in Java. Spark 4.0 quotes longer characters half by half in a regular
@@ -75,13 +75,13 @@ private[patterns] final class LikePattern private (tokens: Array[Int])
   }
 }
 
-private[patterns] object LikePattern {
+private[patterns] object PatternParser {
   private final val One = -1
   private final val Many = -2
   private final val FirstOfFourBytes = 0xf0
 
   /** None if it has an escape character before one that is no wildcard, or at its end. */
-  def parse(pattern: String, escape: Char): Option[LikePattern] = {
+  def parse(pattern: String, escape: Char): Option[PatternParser] = {
     val tokens = new IntsBuilder
     var isValid = true
     var i = 0
@@ -96,7 +96,7 @@ private[patterns] object LikePattern {
         i += 1
       } else i = add(pattern, i, tokens)
     }
-    if (isValid) Some(new LikePattern(tokens.result())) else None
+    if (isValid) Some(new PatternParser(tokens.result())) else None
   }
 
   private def isSpecial(c: Char, escape: Char): Boolean = c == '_' || c == '%' || c == escape
