@@ -86,7 +86,7 @@ object ConditionAnalysis {
   ): Seq[Comparison] =
     direct(source, l, operator, r, sides)
       .orElse(LinearIsolation.isolate(source, l, operator, r, sides))
-      .map(c => Seq(c.copy(exact = false)))
+      .map(c => Seq(c.copy(equivalent = false, exact = false)))
       .orElse(distance(source, l, operator, r, sides).map(_.comparisons))
       .orElse(ImpliedBounds.of(source, l, operator, r, sides).map(_.comparisons))
       .orElse(AsDoubles.of(l, operator, r, sides).flatMap { case (x, y) =>
@@ -132,9 +132,10 @@ object ConditionAnalysis {
       sides: Sides
   ): Option[Comparison] = {
     val exact = Safety.cannotFail(l) && Safety.cannotFail(r)
-    if (sides.ofLeft(l) && sides.ofRight(r)) Some(Comparison(source, l, operator, r, exact))
+    if (sides.ofLeft(l) && sides.ofRight(r))
+      Some(Comparison(source, l, operator, r, equivalent = true, exact))
     else if (sides.ofRight(l) && sides.ofLeft(r))
-      Some(Comparison(source, r, operator.flipped, l, exact))
+      Some(Comparison(source, r, operator.flipped, l, equivalent = true, exact))
     else None
   }
 }

@@ -135,6 +135,7 @@ private[condition] final class Implications(
       left = all(comparisons.map(_.left), isBelow),
       operator = comparisons.head.operator.orEqual,
       right = all(comparisons.map(_.right), !isBelow),
+      equivalent = false,
       exact = false
     )
   }

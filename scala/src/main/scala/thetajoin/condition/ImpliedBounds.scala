@@ -215,7 +215,7 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     if (!isSplit || !terms.forall(t => isPrecise(t.weight))) None
     else {
       def compared(left: Expression, operator: Operator, right: Expression) =
-        Comparison(source, left, operator, right, exact = false)
+        Comparison(source, left, operator, right, equivalent = false, exact = false)
       // A value that stands alone is about as large as the others at most, where the comparison holds or nearly does:
       // they tell the rounding.
       Some((ofLeft, ofRight) match {

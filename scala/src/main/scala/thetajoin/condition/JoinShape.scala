@@ -56,15 +56,17 @@ sealed trait Conjunct {
 
 /**
  * `left operator right`, where `left` reads columns of the left side alone and `right` of the right alone.
- * If `exact`, it holds for a pair of rows if and only if `source` does, and neither key can raise an error.
- * Otherwise every pair for which `source` holds passes it or has a key that fails, and `source` must be
- * checked again.
+ * Every pair of rows for which `source` holds passes it or has a key that fails.
+ *
+ * @param equivalent whether a pair without a key that fails passes it if and only if `source` holds
+ * @param exact whether it is equivalent, and neither key can raise an error
  */
 final case class Comparison(
     source: Expression,
     left: Expression,
     operator: Operator,
     right: Expression,
+    equivalent: Boolean,
     exact: Boolean
 ) extends Conjunct {
 
@@ -78,7 +80,7 @@ final case class Comparison(
   private[condition] def and(other: Comparison): Option[Comparison] = {
     def tightest(keys: Seq[Expression], isLower: Boolean) =
       if (isLower) Greatest(keys.map(OrderedLong.of)) else Least(keys.map(OrderedLong.of))
-    val mayMeet = !exact && !other.exact && operator.isBelow == other.operator.isBelow &&
+    val mayMeet = !equivalent && !other.equivalent && operator.isBelow == other.operator.isBelow &&
       isNumeric && other.isNumeric
     if (mayMeet && left.semanticEquals(other.left))
       Some(copy(
@@ -116,6 +118,7 @@ final case class Comparison(
       left = key(left, isLeft),
       operator = operator.orEqual,
       right = key(right, !isLeft),
+      equivalent = false,
       exact = false
     )
   }

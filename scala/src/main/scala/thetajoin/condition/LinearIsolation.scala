@@ -66,6 +66,7 @@ private[condition] object LinearIsolation {
         // Without a limit, sums that do not fit are equal.
         if (limit == BoundedSum.NoLimit) operator.orEqual else operator,
         sum(ofRight.map(t => t.copy(negative = !t.negative)), limit),
+        equivalent = false,
         exact = false
       )
     }

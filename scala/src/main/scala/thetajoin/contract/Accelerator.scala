@@ -3,7 +3,7 @@ package thetajoin.contract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
-import thetajoin.condition.{Conjunct, JoinShape, OneSided}
+import thetajoin.condition.{Conjunct, JoinShape, OneSided, Safety}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -107,8 +107,8 @@ trait Ask {
 /**
  * @param served the conjuncts (as in [[JoinShape.conjuncts]]) that the candidates answer, and a rank, which is none
  *   of them
- * @param exact the conjuncts of `served` that need not be checked again for a candidate. Only a conjunct whose keys
- *   can't fail may be here, unless the spec's [[IndexSpec.keyErrors]] are raised
+ * @param exact the conjuncts of `served` that hold for each candidate. A candidate whose key failed, or of a probe
+ *   row whose key did, is checked by the driver
  * @param buildKeys one-sided expressions over the build side, evaluated once a row
  * @param probeKeys one-sided expressions over the probe side that the index understands
  * @param spec how to build the index: constants only, so that equal joins get equal specs
@@ -126,9 +126,13 @@ final case class Offer(
     isRanked: Boolean = false
 ) {
 
-  /** The conjuncts among these that are tested on candidates. */
+  /** The conjuncts among these that are tested on each candidate. */
   def checked(paired: Seq[Conjunct]): Seq[Conjunct] =
     paired.filterNot(conjunct => exact.contains(conjunct.source))
+
+  /** Whether a row whose key failed may be a candidate. */
+  def holdsFailed: Boolean =
+    spec.keyErrors == KeyErrors.Held && !(buildKeys ++ probeKeys).forall(Safety.cannotFail)
 }
 
 /**

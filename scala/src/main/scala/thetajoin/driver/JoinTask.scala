@@ -34,6 +34,9 @@ final case class JoinTask(
   /** The conjuncts that a candidate must still pass, in plan order. */
   val residual: Seq[Expression] = byKeys.fold(join.residual)(_.residual)
 
+  /** The conjuncts among them that it must pass also if no key of the pair failed. */
+  val ofFound: Seq[Expression] = byKeys.fold(join.ofFound)(_.residual)
+
   /** Whether evaluating a probe key can raise an error that is held; such a row meets every build row. */
   val keysCanFail: Boolean = join.spec.keyErrors == KeyErrors.Held && !areSafe
 

@@ -20,6 +20,7 @@ import thetajoin.relation.ThetaBroadcastMode
  * @param probeFilter the same on probe rows
  * @param served the conjuncts that the index answers, exactly or roughly
  * @param residual the conjuncts that are tested on candidates, in plan order
+ * @param ofFound the conjuncts of the residual that are also tested on a candidate if no key of the pair failed
  * @param k how many matches of a probe row are joined at most
  * @param rank the order of the matches whose first `k` are joined, if the index does not give them in that order. A
  *   pair with the rank null is no match
@@ -36,6 +37,7 @@ final case class ThetaJoin(
     probeFilter: Option[Expression],
     served: Seq[Expression],
     residual: Seq[Expression],
+    ofFound: Seq[Expression],
     k: Option[Int] = None,
     rank: Option[SortOrder] = None,
     byKeys: Option[ByKeys] = None
@@ -50,7 +52,7 @@ final case class ThetaJoin(
     throw new IllegalStateException(s"a join has no value: $accelerator")
 
   override def children: Seq[Expression] =
-    buildKeys ++ probeKeys ++ buildFilter ++ probeFilter ++ served ++ residual ++ rank ++
+    buildKeys ++ probeKeys ++ buildFilter ++ probeFilter ++ served ++ residual ++ ofFound ++ rank ++
       byKeys.toSeq.flatMap(_.all)
 
   override protected def withNewChildrenInternal(
@@ -65,6 +67,7 @@ final case class ThetaJoin(
       probeFilter = as(probeFilter).headOption,
       served = as(served),
       residual = as(residual),
+      ofFound = as(ofFound),
       rank = as(rank).headOption.map(_.asInstanceOf[SortOrder]),
       byKeys = byKeys.map(b => ByKeys(as(b.buildKeys), as(b.probeKeys), as(b.residual)))
     )

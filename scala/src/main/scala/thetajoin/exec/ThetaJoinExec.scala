@@ -54,7 +54,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
       joinType,
       buildSide,
       s"index: ${text(join.served)}",
-      s"residual: ${text(join.residual)}"
+      s"residual: ${text(join.ofFound)}"
     ) ++ join.k.map(k => s"limit: $k") ++ join.rank.map(r => s"rank: $r")
 
   override def simpleStringWithNodeId(): String =
@@ -63,7 +63,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   override def verboseStringWithOperatorId(): String =
     s"""${super.verboseStringWithOperatorId().stripLineEnd}
        |${ExplainUtils.generateFieldString("Index", text(join.served))}
-       |${ExplainUtils.generateFieldString("Residual", text(join.residual))}
+       |${ExplainUtils.generateFieldString("Residual", text(join.ofFound))}
        |""".stripMargin
 
   private def text(conjuncts: Seq[Expression]): String = conjuncts.mkString("[", ", ", "]")

@@ -20,6 +20,7 @@ import thetajoin.condition.{Comparison, Operator, OrderedLong}
  * @param probe the bound
  * @param isLower whether the build value must be above the bound, not below it
  * @param strict whether it must not equal the bound
+ * @param equivalent see [[Comparison.equivalent]]
  * @param exact see [[Comparison.exact]]
  */
 final case class Bound(
@@ -28,6 +29,7 @@ final case class Bound(
     probe: Expression,
     isLower: Boolean,
     strict: Boolean,
+    equivalent: Boolean,
     exact: Boolean
 ) {
 
@@ -64,7 +66,15 @@ object Bound {
       case Operator.Less => (false, true)
       case Operator.LessOrEqual => (false, false)
     }
-    Bound(c.source, number(build), number(probe), isLower, strict, c.exact)
+    Bound(
+      c.source,
+      number(build),
+      number(probe),
+      isLower,
+      strict,
+      equivalent = c.equivalent,
+      exact = c.exact
+    )
   }
 
   /** Whether values of both are compared as their [[OrderedLong]]s are. */

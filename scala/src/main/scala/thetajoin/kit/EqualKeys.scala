@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types._
 
 import thetajoin.condition.{JoinShape, OrderedLong, PackedLong, Safety}
-import thetajoin.contract.{KeyErrors, Offer}
+import thetajoin.contract.Offer
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -31,19 +31,15 @@ final case class EqualKeys(
   def size: Int = build.size
 
   /**
-   * The offer of an index that serves these keys too. In its key rows they stand ahead of its other keys. If a key
-   * can fail and the index holds such a row, the row is a candidate of every row, and nothing is exact.
+   * The offer of an index that serves these keys too. In its key rows they stand ahead of its other keys.
    */
-  def ahead(others: Offer): Offer = {
-    val keys = build ++ others.buildKeys ++ probe ++ others.probeKeys
-    val isSafe = others.spec.keyErrors == KeyErrors.Raised || keys.forall(Safety.cannotFail)
+  def ahead(others: Offer): Offer =
     others.copy(
       served = sources ++ others.served,
-      exact = if (isSafe) sources ++ others.exact else Nil,
+      exact = sources ++ others.exact,
       buildKeys = build ++ others.buildKeys,
       probeKeys = probe ++ others.probeKeys
     )
-  }
 }
 
 object EqualKeys {

@@ -101,7 +101,7 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
     val paired =
       shape.conjuncts.filterNot(_.source.references.subsetOf(join.left.outputSet))
     val (values, conjuncts) = paired.map {
-      case Comparison(BinaryComparison(one, other), left, operator, right, _)
+      case Comparison(BinaryComparison(one, other), left, operator, right, _, _)
           if Seq(one -> other, other -> one).contains(left -> right) =>
         val value = Alias(left, "value")()
         (Some(value), operator.of(value.toAttribute, right))

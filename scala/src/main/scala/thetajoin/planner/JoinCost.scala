@@ -18,7 +18,7 @@ private[planner] final class JoinCost(fewestRows: Double) {
 
   /** The time of a probe row. */
   def ofLookUp(choice: Choice): Double = {
-    val hasResidual = choice.join.residual.nonEmpty
+    val hasResidual = choice.join.ofFound.nonEmpty
     val isRanked = choice.join.k.isDefined && choice.offer.isRanked
     val all = candidates(choice.offer.cost, choice.estimate)
     val looked =

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.planning.ExtractSingleColumnNullAwareAntiJo
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 
-import thetajoin.condition.{ConditionAnalysis, OneSided, PairTested}
+import thetajoin.condition.{ConditionAnalysis, Conjunct, OneSided, PairTested}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
 import thetajoin.driver.{ByKeys, JoinRole, Spread, ThetaJoin}
 import thetajoin.hints.ThetaHint
@@ -49,7 +49,7 @@ object Planner {
 
   private def leftToSpark(join: Join, conf: SQLConf): Option[Reason] = {
     val condition = join.condition
-    val resumes = Placements.isOurBroadcast(join.left) || Placements.isOurBroadcast(join.right)
+    val resumes = Seq(join.left, join.right).exists(BroadcastOrPartition.isOurBroadcast)
     if (resumes) None
     else if (ThetaHint.of(join).exists(_.forbids))
       Some(ReasonCode.Hinted(ThetaHint.Never))
@@ -115,13 +115,13 @@ private final class Planning(
    * earlier one serves.
    */
   private def placements: Either[Reason, Seq[Seq[Placement]]] =
-    Placements.of(join, shape, ranked, conf, servesMore = answersOf(_).offers.nonEmpty)
+    BroadcastOrPartition.of(join, shape, ranked, conf, servesMore = answersOf(_).offers.nonEmpty)
 
   /** Where Spark has a join on equality keys, so few build rows that it does better. */
   private def fewRows(choice: Choice): Option[Reason] = {
     val least = Settings.EquiKeysMinBuildRows.in(conf)
     val isSparks = shape.equiKeys.nonEmpty && !choice.join.role.isExistence && ranking.isEmpty &&
-      !hints.exists(_.forces) && Placements.broadcastAlready(join).isEmpty
+      !hints.exists(_.forces) && BroadcastOrPartition.broadcastAlready(join).isEmpty
     if (isSparks && choice.estimate.buildRows < least)
       Some(ReasonCode.FewBuildRows(s"${choice.estimate.buildRows} rows by estimate, least $least"))
     else None
@@ -185,10 +185,13 @@ private final class Planning(
       shape.conjuncts.collect { case o: OneSided => o }.partition(_.side == side)
     // Spark tests equality keys before all other conjuncts, and an error of another conjunct counts only if they are
     // equal.
-    val (ofKeys, others) =
-      offer.checked(request.paired).partition(c => shape.equiKeys.exists(_.source == c.source))
-    val checked = ofKeys ++ others
-    val existenceOnly = role.oneRowAtMost && checked.isEmpty
+    def ordered(conjuncts: Seq[Conjunct]) = {
+      val (ofKeys, others) = conjuncts.partition(c => shape.equiKeys.exists(_.source == c.source))
+      (ofKeys ++ others).map(_.source)
+    }
+    val checked = ordered(offer.checked(request.paired))
+    val ofFailed = if (offer.holdsFailed) ordered(request.paired) else checked
+    val existenceOnly = role.oneRowAtMost && ofFailed.isEmpty
     val estimate = Estimate.of(join, side)
     val planned = ThetaJoin(
       accelerator.id,
@@ -200,7 +203,8 @@ private final class Planning(
       ofBuild.map(_.source).reduceOption(And(_, _)),
       ofProbe.map(_.source).reduceOption(And(_, _)),
       offer.served,
-      checked.map(_.source),
+      ofFailed,
+      checked,
       ranking.map(_.k),
       ranking.filterNot(_ => offer.isRanked).map(_.rank),
       byKeys(request, placement, role, offer)
@@ -210,8 +214,8 @@ private final class Planning(
       placement,
       offer,
       if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
-      else ProbeRows.spread(estimate, offer, hasResidual = checked.nonEmpty),
-      !asRead && ProbeRows.areSorted(estimate, offer),
+      else RepartitionOrSort.spread(estimate, offer, hasResidual = checked.nonEmpty),
+      !asRead && RepartitionOrSort.areSorted(estimate, offer),
       estimate
     )
   }

@@ -76,11 +76,14 @@ private[planner] final class Questions(
             offer.served.size > shape.equiKeys.size,
         ReasonCode.EquiKeys("this accelerator uses nothing else")
       ).map { offer =>
-        (request.need, offer.checked(request.paired)) match {
-          case (Need.Any, Nil) => offer.copy(spec = offer.spec.forOne)
-          case (Need.Lowest(1, _), Nil) if offer.isRanked => offer.copy(spec = offer.spec.forOne)
-          case _ => offer
+        // A probe row whose key failed is compared with all build rows.
+        val isDecided = offer.checked(request.paired).isEmpty && !offer.holdsFailed
+        val needsOne = request.need match {
+          case Need.Any => true
+          case Need.Lowest(1, _) => offer.isRanked
+          case _ => false
         }
+        if (isDecided && needsOne) offer.copy(spec = offer.spec.forOne) else offer
       }
   }
 }

@@ -135,7 +135,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       exec.nodeName,
       exec.buildSide.toString,
       exec.join.served.map(sql),
-      exec.join.residual.map(sql),
+      exec.join.ofFound.map(sql),
       exec.join.rank.isDefined,
       estimate,
       seen(exec)

@@ -29,11 +29,11 @@ class ConditionAnalysisSuite extends AnyFunSuite {
     assert(comparison(LessThan(
       x,
       y
-    )) == Comparison(LessThan(x, y), x, Operator.Less, y, exact = true))
+    )) == Comparison(LessThan(x, y), x, Operator.Less, y, equivalent = true, exact = true))
     assert(comparison(LessThan(
       y,
       x
-    )) == Comparison(LessThan(y, x), x, Operator.Greater, y, exact = true))
+    )) == Comparison(LessThan(y, x), x, Operator.Greater, y, equivalent = true, exact = true))
     assert(comparison(GreaterThanOrEqual(f, g)).exact)
     val added = GreaterThan(DateAdd(d, Literal(3)), e)
     assert(comparison(added) == Comparison(
@@ -41,6 +41,7 @@ class ConditionAnalysisSuite extends AnyFunSuite {
       DateAdd(d, Literal(3)),
       Operator.Greater,
       e,
+      equivalent = true,
       exact = true
     ))
   }

@@ -17,6 +17,7 @@ import thetajoin.accelerator.anyof.AnyOfAccelerator
 import thetajoin.accelerator.boxes.BoxesAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.patterns.PatternsAccelerator
+import thetajoin.accelerator.piecewise.PiecewiseSpec
 import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.{Accelerator, JoinRequest, Offer}
@@ -98,6 +99,18 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     val off = Settings.acceleratorEnabled("piecewise").key -> "false"
     assert(losers(join(LessThan(x, y)), off) == Map("piecewise" -> ReasonCode.AcceleratorDisabled))
     assert(losers(join(Not(EqualTo(x, y)))) == Map("piecewise" -> ReasonCode.NoComparison))
+  }
+
+  test("what an index answers is tested only where a key failed, and it then keeps all rows") {
+    val above = GreaterThan(y, Add(x, Literal(1L)))
+    def planned(joinType: JoinType) =
+      Planner.choose(join(above, joinType), conf()).outcome.toOption.get.join
+    for (joinType <- Seq(Inner, LeftSemi)) {
+      assert(planned(joinType).residual == Seq(above) && planned(joinType).ofFound.isEmpty)
+      assert(planned(joinType).spec == PiecewiseSpec(">"))
+    }
+    val safe = Planner.choose(join(GreaterThan(y, x), LeftSemi), conf()).outcome.toOption.get.join
+    assert(safe.residual.isEmpty && safe.spec != PiecewiseSpec(">"))
   }
 
   test("keys that no index orders are refused") {

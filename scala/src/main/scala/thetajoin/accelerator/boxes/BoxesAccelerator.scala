@@ -116,9 +116,9 @@ object BoxesAccelerator extends Accelerator {
   ): Offer = {
     val (build, probe) = bounds.map(_.ascending).unzip
     val areSafe = !equal.canFail && (build ++ probe).forall(Safety.cannotFail)
-    val inexact = bounds.filterNot(_.exact).map(_.source)
+    val rough = bounds.filterNot(_.equivalent).map(_.source)
     val sources = bounds.map(_.source).distinct
-    val exact = sources.filterNot(inexact.contains)
+    val exact = sources.filterNot(rough.contains)
     val tested = if (areSafe) this.tested(request, bounds, equal.sources ++ exact) else None
     equal.ahead(Offer(
       served = sources ++ ranked.map(_.rank),

@@ -64,9 +64,10 @@ object IntervalAccelerator extends Accelerator {
 
   private def offer(equal: EqualKeys, index: Indexed): Offer = {
     val served = index.bounds.map(_.source).distinct
+    val rough = index.bounds.filterNot(_.equivalent).map(_.source)
     val offer = equal.ahead(Offer(
       served,
-      exact = if (index.bounds.forall(_.exact)) served else Nil,
+      exact = served.filterNot(rough.contains),
       index.build,
       index.probe,
       index.spec,
@@ -85,10 +86,10 @@ object IntervalAccelerator extends Accelerator {
       spec: IndexSpec
   )
 
-  /** The bounds that an index with so many keys serves; exact ones if they are enough. */
+  /** The bounds that an index with so many keys serves; exact ones if they are enough, or else equivalent ones. */
   private def indexed(bounds: Seq[Bound], keys: Int): Option[Indexed] = {
-    val exact = bounds.filter(_.exact)
-    pair(exact, keys).orElse(pair(bounds, keys))
+    val (exact, equivalent) = (bounds.filter(_.exact), bounds.filter(_.equivalent))
+    Seq(exact, equivalent, bounds).iterator.flatMap(pair(_, keys)).nextOption()
       .orElse(if (keys == 0) None else exact.headOption.map(bound => between(Seq(bound), keys)))
   }
 

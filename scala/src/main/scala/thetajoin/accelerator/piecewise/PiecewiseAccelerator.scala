@@ -46,7 +46,7 @@ object PiecewiseAccelerator extends Accelerator {
     else {
       val keyed = request.shape.comparisons.map(c => refusal(c).toLeft(c))
       val usable = keyed.collect { case Right(c) => c }
-      usable.find(_.exact).orElse(usable.headOption) match {
+      usable.find(_.exact).orElse(usable.find(_.equivalent)).orElse(usable.headOption) match {
         case Some(comparison) => Right(offer(comparison, request.buildSide))
         case None => Left(keyed.collectFirst { case Left(reason) => reason }.get)
       }
@@ -56,7 +56,7 @@ object PiecewiseAccelerator extends Accelerator {
     val (build, operator, probe) = comparison.oriented(buildSide)
     Offer(
       served = Seq(comparison.source),
-      exact = if (comparison.exact) Seq(comparison.source) else Nil,
+      exact = if (comparison.equivalent) Seq(comparison.source) else Nil,
       buildKeys = Seq(key(build)),
       probeKeys = Seq(key(probe)),
       spec = PiecewiseSpec(operator.symbol),

@@ -63,11 +63,10 @@ object WildcardAccelerator extends Accelerator {
 
   private def offerOf(open: Seq[OpenColumn], equal: EqualKeys): Offer = {
     val served = open.map(_.source) ++ equal.sources
-    val keys = open.flatMap(c => Seq(c.build, c.probe))
     val isOpen = open.map(c => Coalesce(Seq(c.isOpen, Literal.FalseLiteral)))
     Offer(
       served,
-      exact = if (equal.canFail || !keys.forall(Safety.cannotFail)) Nil else served,
+      exact = served,
       buildKeys = open.map(c => EqualKeys.key(c.build)) ++ equal.build ++ PackedLong.of(isOpen),
       probeKeys = open.map(c => EqualKeys.key(c.probe)) ++ equal.probe,
       WildcardSpec(open.size),

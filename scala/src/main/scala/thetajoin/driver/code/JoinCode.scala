@@ -34,7 +34,7 @@ private[thetajoin] final class JoinCode(
   private val role = task.role
   private val relation = new RelationCode(ctx, task, source, inBatches = batches.isDefined)
   private val probeRow = new ProbeCode(ctx, task, relation)
-  private val matching = new MatchCode(ctx, task)
+  private val matching = new MatchCode(ctx, task, relation.candidates)
   private val counters = new CounterCode(ctx, metricTerm)
   private val firstRows =
     if (task.choosesRows) Some(new FirstRowsCode(ctx, task, relation, matching, counters)) else None

@@ -15,7 +15,7 @@ private[thetajoin] final class MarkCode(
   private val relation = new RelationCode(ctx, task, source)
   private val candidates = relation.candidates
   private val probeRow = new ProbeCode(ctx, task, relation)
-  private val matching = new MatchCode(ctx, task)
+  private val matching = new MatchCode(ctx, task, relation.candidates)
 
   /** The method `void mark(InternalRow row, UnmatchedRows unmatched)` of a [[MatchMarker]]. */
   def method(row: String, unmatched: String): String = {

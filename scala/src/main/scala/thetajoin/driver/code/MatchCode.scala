@@ -1,23 +1,30 @@
 package thetajoin.driver.code
 
 import org.apache.spark.sql.catalyst.expressions.codegen._
-import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSeq, AttributeSet, Expression}
 
 import thetajoin.codegen.{ExpressionCode, KeptColumns}
 import thetajoin.driver.JoinTask
 
 /** The residual as Java text: on one candidate, as a search for the next match, and as a look at all of them. */
-private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
+private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candidates: String) {
   private val schema: AttributeSeq = task.probeOutput ++ task.stored
-  private val read = AttributeSet.fromAttributeSets(task.residual.map(_.references))
 
   /**
    * Evaluates the build columns that the residual reads, and runs `orElse` unless each conjunct is true. A conjunct
    * that is null ends the check as well as a false one: the pair can't match, whatever comes after it.
    */
-  def check(probe: Seq[ExprCode], build: Seq[ExprCode], orElse: String): String = {
-    val load = ExpressionCode.evaluate(build, task.stored, read)
-    val checks = task.residual.map { conjunct =>
+  def check(probe: Seq[ExprCode], build: Seq[ExprCode], orElse: String): String =
+    check(task.residual, probe, build, orElse)
+
+  private def check(
+      conjuncts: Seq[Expression],
+      probe: Seq[ExprCode],
+      build: Seq[ExprCode],
+      orElse: String
+  ): String = {
+    val load = ExpressionCode.evaluate(build, task.stored, readBy(conjuncts))
+    val checks = conjuncts.map { conjunct =>
       val c = ExpressionCode(ctx, conjunct, schema, probe ++ build)
       s"${c.code}\nif (${ExpressionCode.isFalse(c)}) $orElse"
     }
@@ -31,9 +38,17 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
    * @param probe evaluated columns of the probe row
    * @param held the field for the first error of a probe row, if an error is to wait until the row has no match
    */
-  def search(probe: Seq[ExprCode], columns: BuildColumns, held: Option[String]): MatchSearch =
-    if (task.residual.isEmpty) NoSearch
-    else method("nextMatch", probe, columns, read, held)((_, place) => s"return $place;")
+  def search(probe: Seq[ExprCode], columns: => BuildColumns, held: Option[String]): MatchSearch = {
+    def of(conjuncts: Seq[Expression]) =
+      if (conjuncts.isEmpty) NoSearch
+      else
+        method("nextMatch", conjuncts, probe, columns, AttributeSet.empty, held)((_, place) =>
+          s"return $place;"
+        )
+    val all = of(task.residual)
+    if (task.ofFound == task.residual) all
+    else new EitherSearch(s"$candidates.areFound()", of(task.ofFound), all)
+  }
 
   /**
    * A look at all candidates. Each match is handed to `visit`: as the columns of the pair, evaluated if they are in
@@ -42,25 +57,26 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
   def visitor(probe: Seq[ExprCode], columns: BuildColumns, ofVisit: AttributeSet)(
       visit: (Seq[ExprCode], String) => String
   ): MethodSearch =
-    method("visitMatches", probe, columns, read ++ ofVisit, held = None) { (pair, place) =>
+    method("visitMatches", task.residual, probe, columns, ofVisit, held = None) { (pair, place) =>
       val load = ExpressionCode.evaluate(pair, task.probeOutput ++ task.stored, ofVisit)
       s"$load\n${visit(pair, place)}"
     }
 
   private def method(
       kind: String,
+      conjuncts: Seq[Expression],
       probe: Seq[ExprCode],
       columns: BuildColumns,
-      needed: AttributeSet,
+      ofMatches: AttributeSet,
       held: Option[String]
   )(ofMatch: (Seq[ExprCode], String) => String): MethodSearch = {
     val name = ctx.freshName(kind)
     val p = ctx.freshName("position")
     val until = ctx.freshName("until")
-    val kept = new KeptColumns(ctx, task.probeOutput, probe, needed)
+    val kept = new KeptColumns(ctx, task.probeOutput, probe, readBy(conjuncts) ++ ofMatches)
     val (ofProbe, ofBuild) = (kept.locals, columns.at(p))
     val test =
-      s"${check(ofProbe, ofBuild, orElse = "continue;")}\n${ofMatch(ofProbe ++ ofBuild, p)}"
+      s"${check(conjuncts, ofProbe, ofBuild, orElse = "continue;")}\n${ofMatch(ofProbe ++ ofBuild, p)}"
     val guarded = held.fold(test) { error =>
       s"""
          |try {
@@ -81,6 +97,9 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask) {
     )
     new MethodSearch(method, kept.set)
   }
+
+  private def readBy(conjuncts: Seq[Expression]): AttributeSet =
+    AttributeSet.fromAttributeSets(conjuncts.map(_.references))
 }
 
 private[driver] object MatchCode {
@@ -112,7 +131,7 @@ private[driver] sealed trait MatchSearch {
   /** The same, but no candidate is checked where a condition holds. */
   def unless(condition: String): MatchSearch = this match {
     case NoSearch => NoSearch
-    case search => new ConditionalSearch(search, condition)
+    case search => new EitherSearch(condition, NoSearch, search)
   }
 }
 
@@ -127,9 +146,10 @@ private[driver] final class MethodSearch(method: String, override val prepare: S
   override def apply(from: String, until: String): String = s"$method($from, $until)"
 }
 
-private[driver] final class ConditionalSearch(search: MatchSearch, unless: String)
+/** One where a condition holds, and another where it does not. */
+private[driver] final class EitherSearch(condition: String, first: MatchSearch, second: MatchSearch)
     extends MatchSearch {
-  override def prepare: String = search.prepare
+  override def prepare: String = s"${first.prepare}\n${second.prepare}"
   override def apply(from: String, until: String): String =
-    s"(($unless) ? $from : ${search(from, until)})"
+    s"(($condition) ? ${first(from, until)} : ${second(from, until)})"
 }

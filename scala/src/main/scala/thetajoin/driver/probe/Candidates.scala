@@ -49,6 +49,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   private var tail: BuildTail = _
   private var runFrom = 0
   private var runUntil = 0
+  private var found = false
   private val cancellation = new Cancellation
   private var endOfLong = 0
   private var afterLong = Done
@@ -66,6 +67,9 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
 
   /** If so: where the build rows of the current run stand, which is one of places in here. */
   def positions: Array[Int] = list
+
+  /** Whether no key failed of the probe row and of the build rows of the current run. */
+  def areFound: Boolean = found
 
   /** Where the build row at a place of the current run stands. */
   def position(place: Int): Int = if (lists) list(place) else place
@@ -95,12 +99,12 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
   def narrow(rank: Long): Unit = if (narrowingProber != null) narrowingProber.narrow(rank)
 
   /** For a batch: the group of an equality key that is a number, or of no keys. */
-  def group(key: Long): Int = found(batchProber.group(key))
+  def group(key: Long): Int = known(batchProber.group(key))
 
   /** The group of other equality keys. */
-  def group(keys: InternalRow): Int = found(batchProber.group(keys))
+  def group(keys: InternalRow): Int = known(batchProber.group(keys))
 
-  private def found(group: Int): Int =
+  private def known(group: Int): Int =
     if (group >= 0) group else if (always > 0) AlwaysGroup else NoGroup
 
   /** For a row of a batch: the result of [[group]], or one of the groups that stand for something else. */
@@ -137,6 +141,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     case Index =>
       if (prober.next()) {
         if (lists) list = listProber.positions
+        found = true
         run(prober.from, prober.until)
       } else {
         cancellation.count(1)
@@ -162,6 +167,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
 
   private def lastRun(from: Int): Boolean = {
     state = Rest
+    found = false
     runOfRows(from, indexed + always)
   }
 

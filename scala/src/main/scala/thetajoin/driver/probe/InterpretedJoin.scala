@@ -201,10 +201,11 @@ final class MatchFinder(
   private val keys = UnsafeProjection.create(task.probeKeys, task.probeOutput)
   private val passes = task.probeFilter.map(Predicate.create(_, task.probeOutput))
   // One by one: a conjunct that is null ends the check, as one that is false, and a later one may fail.
-  private val residual = task.residual.map(Predicate.create(_, task.probeOutput ++ task.stored))
+  private val residual = tests(task.residual)
+  private val ofFound = tests(task.ofFound)
   private val buildRow = new BuildRowView(relation.store, task.stored.map(_.dataType).toArray)
   private val joined = new JoinedRow
-  (passes ++ residual).foreach(_.initialize(partition))
+  (passes ++ residual ++ ofFound).foreach(_.initialize(partition))
 
   private val asksKeys = !task.keysMayRaise || relation.store.rows > 0
   val candidates = new Candidates(relation, inBatches)
@@ -240,5 +241,9 @@ final class MatchFinder(
       catch { case NonFatal(_) => null }
 
   def matches(row: InternalRow, position: Int): Boolean =
-    residual.forall(_.eval(joined(row, buildRow.at(position))))
+    (if (candidates.areFound) ofFound else residual)
+      .forall(_.eval(joined(row, buildRow.at(position))))
+
+  private def tests(conjuncts: Seq[Expression]): Seq[BasePredicate] =
+    conjuncts.map(Predicate.create(_, task.probeOutput ++ task.stored))
 }

@@ -54,7 +54,7 @@ class MalformedTextsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     columns = Seq("text", "pattern").map(AttributeReference(_, StringType(collation))())
     conjunct <- conjuncts.map(_(columns.head, columns.last))
   } test(s"$collation, $conjunct") {
-    val condition = TextCondition.of(conjunct).get
+    val condition = LikeOrRegexCondition.of(conjunct).get
     val holds = BindReferences.bindReference(conjunct, AttributeSeq(columns))
     forAll(strings, strings) { (texts, patterns) =>
       val expected = for {
@@ -76,7 +76,7 @@ class MalformedTextsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** Each with a built string. */
   private def candidates(
-      condition: TextCondition,
+      condition: LikeOrRegexCondition,
       columns: Seq[Attribute],
       buildsTexts: Boolean,
       built: Seq[UTF8String],
