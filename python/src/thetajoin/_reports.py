@@ -146,6 +146,7 @@ class JoinReports(tuple[JoinReport, ...]):
     def __repr__(self) -> str:
         if not self:
             return "no joins"
+        # By hand: a library of tables would be the package's only dependency.
         lines = [list(_SHOWN), *([_cell(r, name) for name in _SHOWN.values()] for r in self)]
         kept = [column for column in zip(*lines, strict=True) if any(column[1:])]
         widths = [max(map(len, column)) for column in kept]
