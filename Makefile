@@ -26,8 +26,11 @@ help: ## list the targets
 setup: .venv/.complete ## a .venv in which thetajoin and the newest Spark import
 	@echo "ready: .venv/bin/python, jar $$($(PYTHON) -c 'import thetajoin; print(thetajoin.jar_path())')"
 
-demo: .venv/.complete ## joins on real flights, weather and address ranges, with the extension off and on
+demo: .venv/.complete build/demo/data/tables.json ## a question for each pattern, on real data, with the extension off and on
 	$(PYTHON) -m demo
+
+build/demo/data/tables.json: demo/data.py demo/addresses.py demo/flights.py demo/places.py | .venv/.complete
+	$(PYTHON) -m demo.data
 
 # The parts of `make test`, the long ones first. Two run at a time, and what they need is made beside them.
 PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python beside $(OTHER_SPARKS) link lint)

@@ -15,6 +15,7 @@ from pathlib import Path
 import thetajoin
 from pyspark.sql import SparkSession
 
+from benchmarks import markdown
 from benchmarks.executed_plan import executed_join, plan_of
 
 ROOT = Path(__file__).parent.parent
@@ -135,15 +136,12 @@ def measure(spark: SparkSession, case: Case) -> Measured:
 
 def table(measured: list[Measured]) -> str:
     """The table of docs/memory.md."""
-    lines = [
-        "| accelerator | a build row | rows | bytes for a row |",
-        "| --- | --- | ---: | ---: |",
-    ]
-    for one in measured:
-        lines.append(
-            f"| `{one.accelerator}` | {one.row} | {one.rows:,} | {one.bytes / one.rows:.1f} |"
-        )
-    return "".join(f"{line}\n" for line in lines)
+    head = ("accelerator", "a build row", "rows", "bytes for a row")
+    lines = (
+        (f"`{one.accelerator}`", one.row, f"{one.rows:,}", f"{one.bytes / one.rows:.1f}")
+        for one in measured
+    )
+    return "\n".join(markdown.table(head, lines, texts=2)) + "\n"
 
 
 def read() -> list[Measured]:

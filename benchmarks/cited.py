@@ -13,6 +13,7 @@ from functools import cache
 from os.path import relpath
 from pathlib import Path
 
+from benchmarks import markdown
 from benchmarks.queries import OFF
 from benchmarks.report import Result, cell
 from benchmarks.summary import ENGINES, RESULTS, ROOT, facts_of, read
@@ -38,13 +39,12 @@ def _table(path: Path, names: list[str]) -> str:
     cells = [[cell(result, engine) for engine in ENGINES] for _, result in results]
     shown = [n for n, engine in enumerate(ENGINES) if engine == OFF or any(row[n] for row in cells)]
     head = ["measured", *FACTS, *(ENGINES[n] for n in shown)]
-    rules = ["---"] * (len(FACTS) + 1) + ["---:"] * len(shown)
-    lines = [head, rules]
+    lines = []
     for (name, result), row in zip(results, cells, strict=True):
         suite = name.split("/")[0]
         link = f"[{name}]({relpath(RESULTS / f'{suite}.md', path.parent)})"
         lines.append([link, *facts_of(result.query, FACTS), *(row[n] for n in shown)])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return "\n".join(markdown.table(head, lines, 1 + len(FACTS))) + "\n"
 
 
 @cache

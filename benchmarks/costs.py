@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from statistics import geometric_mean, median
 
+from benchmarks.markdown import table
 from benchmarks.queries import OFF, ON, Suite
 from benchmarks.report import WARM_UP_SECONDS, Result, Settings, cell
 
@@ -111,18 +111,11 @@ def _summary(results: list[Result]) -> list[str]:
         for group, ratios in sorted(groups.items(), key=lambda item: (item[0] == "all", item[0]))
     )
     above = f"above {SLOWER:g}"
-    return _lines(("ran",), ("queries", above, "geometric mean of on / off", "most"), rows)
+    return table(("ran", "queries", above, "geometric mean of on / off", "most"), rows, texts=1)
 
 
 def _table(results: list[Result]) -> list[str]:
-    return _lines(_HEAD, _FIGURES, (_cells(result) for result in results))
-
-
-def _lines(
-    texts: tuple[str, ...], figures: tuple[str, ...], rows: Iterable[Iterable[str]]
-) -> list[str]:
-    rules = [*("---" for _ in texts), *("---:" for _ in figures)]
-    return [f"| {' | '.join(cells)} |" for cells in ((*texts, *figures), rules, *rows)]
+    return table((*_HEAD, *_FIGURES), map(_cells, results), len(_HEAD))
 
 
 def _cells(result: Result) -> list[str]:

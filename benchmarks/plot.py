@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from benchmarks.queries import OFF, ON, Suite
 from benchmarks.report import Result, Settings
@@ -69,10 +69,10 @@ def overview(rows: list[tuple[str, Result]], path: Path) -> None:
                     fontsize=7,
                     color=colour,
                 )
-    _draw_axes(axes, [label for label, _ in rows])
+    draw_axes(axes, [label for label, _ in rows])
     axes.set_xlabel("seconds, medians (\u25b6 over the limit)")
     names = {OFF: STYLES[OFF], "best peer": ("#0072b2", "D"), ON: STYLES[ON]}
-    _draw_legend(axes, names)
+    draw_legend(axes, names)
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -98,7 +98,7 @@ def _label(result: Result) -> str:
 
 def _draw_frame(axes: Axes, suite: Suite, labels: list[str], settings: Settings) -> None:
     """Labels, grid, legend and title."""
-    _draw_axes(axes, labels)
+    draw_axes(axes, labels)
     axes.set_xlim(right=settings.limit * 1.6)
     axes.set_title(
         f"{suite.title}, {settings.threads} threads (\u25b6 over {settings.limit:g} s)",
@@ -106,15 +106,17 @@ def _draw_frame(axes: Axes, suite: Suite, labels: list[str], settings: Settings)
         pad=30,
         fontweight="bold",
     )
-    _draw_legend(axes, {name: STYLES[name] for name in suite.engines})
+    draw_legend(axes, {name: STYLES[name] for name in suite.engines})
 
 
-def _draw_axes(axes: Axes, labels: list[str]) -> None:
+def draw_axes(axes: Axes, labels: list[str]) -> None:
+    """A row for each label, the first on top, and seconds on a logarithmic scale."""
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:g} s"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="x", which="major", color="#d0d0d0", linewidth=0.8)
     axes.grid(axis="y", color="#eeeeee", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -122,7 +124,8 @@ def _draw_axes(axes: Axes, labels: list[str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _draw_legend(axes: Axes, styles: dict[str, tuple[str, str]]) -> None:
+def draw_legend(axes: Axes, styles: dict[str, tuple[str, str]]) -> None:
+    """Colour and marker of each name, above the picture."""
     marks = [
         Line2D([], [], color=colour, marker=marker, linestyle="", label=name)
         for name, (colour, marker) in styles.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import platform
 import statistics
 from collections.abc import Sequence
@@ -12,7 +11,11 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
+import psutil
+from cpuinfo import get_cpu_info
+
 from benchmarks.engines import Answer
+from benchmarks.markdown import table
 from benchmarks.queries import OFF, ON, Query, Suite, is_scan, scan_of
 from benchmarks.worker import Execution, NotSupported, OverLimit
 
@@ -106,13 +109,13 @@ class Settings:
 
 def machine_facts(engines: Sequence[str]) -> dict[str, str]:
     """What a reader needs to judge the numbers."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    processor = get_cpu_info().get("brand_raw", platform.machine())
     packages = [PACKAGES[engine] for engine in engines if engine in PACKAGES]
     return {
-        "processor": f"{_processor()}, {os.cpu_count()} cores",
-        "memory": f"{memory:.0f} GiB",
+        "processor": f"{processor}, {psutil.cpu_count()} cores",
+        "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "load average at the start": f"{os.getloadavg()[0]:.1f}",
+        "load average at the start": f"{psutil.getloadavg()[0]:.1f}",
         "versions": ", ".join(f"{package} {version(package)}" for package in packages),
     }
 
@@ -165,16 +168,9 @@ def tables(suite: Suite, results: list[Result]) -> list[str]:
 
 def _table(results: list[Result], rows: list[dict[str, str]]) -> list[str]:
     """Cells by the head of their column, a row for each result."""
-    texts = set(results[0].query.facts)
-    rules = (" --- |" if head in texts else " ---: |" for head in rows[0])
-    return [
-        f"| {' | '.join(('query', *rows[0]))} |",
-        f"| --- |{''.join(rules)}",
-        *(
-            f"| {' | '.join((result.query.name, *row.values()))} |"
-            for result, row in zip(results, rows, strict=True)
-        ),
-    ]
+    lines = ((r.query.name, *row.values()) for r, row in zip(results, rows, strict=True))
+    texts = 1 + len(rows[0].keys() & results[0].query.facts.keys())
+    return table(("query", *rows[0]), lines, texts)
 
 
 def _figures(suite: Suite, result: Result) -> dict[str, str]:
@@ -292,12 +288,3 @@ def _spread(results: list[Result]) -> str:
 def _footnotes(results: list[Result]) -> list[str]:
     outcomes = (outcome for result in results for outcome in result.not_run.values())
     return sorted({outcome.reason for outcome in outcomes if isinstance(outcome, NotSupported)})
-
-
-def _processor() -> str:
-    described = Path("/proc/cpuinfo")
-    if described.exists():
-        for line in described.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

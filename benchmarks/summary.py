@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from benchmarks import markdown
 from benchmarks.plot import overview
 from benchmarks.queries import OFF, ON, Query
 from benchmarks.report import Result, cell, off_ratio
@@ -119,11 +120,9 @@ def draw(path: Path) -> None:
 def table() -> list[str]:
     """The lines of the table."""
     head = ("results", *FACTS, *ENGINES, "off / on")
-    rules = ["---"] * (len(FACTS) + 1) + ["---:"] * (len(ENGINES) + 1)
-    return [
-        f"| {' | '.join(cells)} |"
-        for cells in (head, rules, *(c for n in QUERIES for c in _rows(n)))
-    ]
+    return markdown.table(
+        head, (cells for name in QUERIES for cells in _rows(name)), 1 + len(FACTS)
+    )
 
 
 def _rows(name: str) -> list[tuple[str, ...]]:

@@ -1,1 +1,1 @@
-"""Questions about flights, addresses and places, with thetajoin off and on: `python -m demo`."""
+"""A question for each pattern, over real tables, with thetajoin off and on: `make demo`."""

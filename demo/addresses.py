@@ -12,7 +12,7 @@ from importlib.metadata import distribution
 import numpy as np
 import pandas as pd
 
-VISITS = 1_000_000
+VISITS = 300
 
 
 def ranges() -> pd.DataFrame:

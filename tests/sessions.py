@@ -7,10 +7,16 @@ import os
 import sys
 import tempfile
 
+from packaging.version import Version
 from pyspark.sql import SparkSession
 
 # What a session can't change once it runs, by options of the test run.
 STATIC: dict[str, str] = {}
+
+
+def release(spark: SparkSession) -> tuple[int, ...]:
+    """Major and minor version of its Spark."""
+    return Version(spark.version).release[:2]
 
 
 @functools.cache

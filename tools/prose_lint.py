@@ -9,6 +9,7 @@ generated pages are left out: the sources of generated pages are read.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections.abc import Iterator
@@ -80,7 +81,9 @@ def problems(path: Path) -> Iterator[tuple[int, str]]:
 
 def main(*arguments: str) -> int:
     """Print what is found below the project's folder; 1 if there is anything."""
-    globs = PAGES if "--docs" in arguments else (*PAGES, SCALA)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--docs", action="store_true", help="only the pages in Markdown")
+    globs = PAGES if parser.parse_args(arguments).docs else (*PAGES, SCALA)
     files = sorted({file for glob in globs for file in ROOT.glob(glob)})
     found = [(file, *problem) for file in files for problem in sorted(problems(file))]
     for file, line, problem in found:

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import python_api
+from packaging.version import Version
 
 # Where the version stands.
 PLACES = {
@@ -60,10 +61,10 @@ def uncommitted(root: Path) -> list[str]:
     return [f"not committed: {line}" for line in git(root, "status", "--short").splitlines()]
 
 
-def series(version: str) -> tuple[str, ...]:
+def series(version: str) -> tuple[int, ...]:
     """The part of a version that is raised if something breaks: 1 of 1.2.3, 0.1 of 0.1.3."""
-    parts = version.split(".")
-    return tuple(parts[:2] if parts[0] == "0" else parts[:1])
+    release = Version(version).release
+    return release[:1] if release[0] else release[:2]
 
 
 def broken_api(root: Path, version: str) -> list[str]:

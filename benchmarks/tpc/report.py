@@ -10,12 +10,14 @@ from pathlib import Path
 from statistics import geometric_mean, median, variance
 from typing import Any
 
+from benchmarks.markdown import table
 from benchmarks.queries import OFF, ON
 from benchmarks.report import NOISE
 from benchmarks.tpc.queries import SUITES
 
 EQUAL, TIES, DIFFERENT, NO_ANSWER = "equal", "ties", "different", "no answer"
 DUCKDB = "DuckDB"
+_HEAD = ("query", "joins", "rows", "off", "on", "noise", "on / off")
 
 
 @dataclass
@@ -89,9 +91,7 @@ def markdown(results: list[Result], settings: dict[str, Any], facts: dict[str, s
         "",
         f"## With a join of thetajoin: {len(joined)}",
         "",
-        "| query | joins | rows | off | on | noise | on / off |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
-        *(f"| {' | '.join(_cells(result))} |" for result in joined),
+        *table(_HEAD, map(_cells, joined), texts=2),
         "",
         _together(joined),
         "",

@@ -24,6 +24,7 @@ from differential import (
 from hypothesis import strategies as st
 from oracles import DuckDB, Rows, whole_numbers
 from pyspark.sql import SparkSession
+from sessions import release
 from values import Table
 
 # Else Spark removes a join with an empty side before it is planned.
@@ -129,7 +130,7 @@ class Comparison(Generic[Q]):
         raise NotImplementedError
 
     def search(self, cases: Callable[[tuple[int, ...]], st.SearchStrategy[Case[Q]]]) -> None:
-        version = tuple(int(n) for n in self.spark.version.split(".")[:2])
+        version = release(self.spark)
         for seed in self.budget.rounds():
             self.index_keys_from(FEW_ROWS if seed % 2 else MANY_ROWS)
 

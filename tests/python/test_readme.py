@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import bytes_a_row, summary
+from demo.questions import QUESTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -56,6 +57,13 @@ def test_the_bytes_of_a_row_are_those_of_the_results() -> None:
     measured = bytes_a_row.read()
     assert bytes_a_row.table(measured) in bytes_a_row.PAGE.read_text()
     assert [one.accelerator for one in measured] == [case.accelerator for case in bytes_a_row.CASES]
+
+
+def test_the_demo_has_a_question_for_each_pattern() -> None:
+    section = README.read_text().partition("\n## Twelve patterns\n")[2].partition("\n## ")[0]
+    patterns = re.findall(r"^\| .* \| `(\w+)` \| \[", section, re.MULTILINE)
+    assert len(patterns) == len(QUESTIONS) == 12
+    assert {question.accelerator for question in QUESTIONS} == set(patterns)
 
 
 def test_the_readme_is_short() -> None:

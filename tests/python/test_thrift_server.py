@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 
@@ -17,6 +19,11 @@ JOIN = """SELECT count(*) AS pairs, sum(a.id - b.id) AS total
 FROM range(300) AS a FULL JOIN range(40) AS b ON a.id > b.id * 7"""
 
 Beeline = Callable[..., list[list[str]]]
+
+
+def _requoted(field: re.Match[str]) -> str:
+    doubled = field[1].replace('"', '""')
+    return f'"{doubled}"'
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +42,8 @@ def beeline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beeline]:
             command, cwd=client, env=client_environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-        quoted = done.stdout.replace("\0", '"')  # beeline quotes a field of several lines by NUL
+        # Beeline quotes a field of several lines by NUL.
+        quoted = re.sub("\0(.*?)\0", _requoted, done.stdout, flags=re.DOTALL)
         return list(csv.reader(io.StringIO(quoted, newline="")))
 
     hive = {"hive.server2.thrift.port": port, "hive.server2.thrift.bind.host": "127.0.0.1"}
@@ -49,6 +57,9 @@ def test_a_join_is_accelerated(beeline: Beeline) -> None:
     ((plan,),) = beeline(f"EXPLAIN {JOIN}")
     assert "BroadcastThetaJoin piecewise, FullOuter" in plan
     assert "[1] FullOuter join ON (a.id > (b.id * 7L)): accelerated by piecewise" in plan
+    # Beeline drops line feeds.
+    line = json.loads(plan[plan.index('{"report":') :])
+    assert [join["accelerator"] for join in line["joins"]] == ["piecewise"]
 
 
 def test_rows_are_those_of_spark(beeline: Beeline) -> None:

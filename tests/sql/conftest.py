@@ -21,8 +21,9 @@ from differential import (
     execute,
     readable_rows,
 )
+from packaging.version import Version
 from pyspark.sql import SparkSession
-from sessions import shared_session
+from sessions import release, shared_session
 
 _EXPECTATION = re.compile(
     r"(?P<accelerated>accelerated) (?P<ids>\w+([+/]\w+)*)(?P<words>( [\w{}]+)*)|not accelerated (?P<reason>[A-Z_]+)"
@@ -120,7 +121,7 @@ def _attribute(block: Block | None, directive: str, number: int) -> None:
     elif directive == "slow":
         block.slow = True
     elif word == "since":
-        block.since = tuple(int(n) for n in rest.split("."))
+        block.since = Version(rest).release
     else:
         raise FormatError(f"line {number}: unknown directive '{directive}'")
 
@@ -204,8 +205,7 @@ class SqlItem(pytest.Item):
     def runtest(self) -> None:
         assert isinstance(self.parent, SqlFile)
         session, confs = self.parent.spark, self.parent.confs
-        version = tuple(int(n) for n in session.version.split(".")[:2])
-        if version < self.block.since:
+        if release(session) < self.block.since:
             pytest.skip(f"needs Spark {self.block.since}")
         if not self.oracle:
             # Compiling takes longer than these rows.

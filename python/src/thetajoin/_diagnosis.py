@@ -6,20 +6,18 @@
     index: [(t.v > b.w)]
     residual: []
     estimate: 50 build rows, 3000 probe rows
-    seen: 50 index rows, 1200 candidates, 1200 matches
-[2] LeftOuter join ON (t.k = c.k): not accelerated, EQUI_KEYS
-    reason: The condition has equality keys, and no index would serve more of it than ...
-    remedy: Nothing to do. The hint THETA_JOIN(t), where t is a side of the join, asks for ...
-    passed over: interval, NO_COMPARISON: No conjunct compares ... Rewrite the condition ...
-    note: nix in the hint THETA_JOIN is not used: it names no relation of its block ...
+{"report":"thetajoin","version":1,"joins":[{"join_number":1,"join_type":"Inner", ...}]}
+
+The last line has all that the lines above say, and is what is read here.
 """
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from thetajoin._plans import EXPLAIN_PROVIDER, EXPLAIN_PROVIDERS, explain_text, extension_loaded
 from thetajoin._reports import JoinReport, JoinReports
@@ -97,91 +95,36 @@ def _explain_provider(spark: SparkSession) -> Iterator[None]:
             spark.conf.set(EXPLAIN_PROVIDERS, before)
 
 
-_SECTION = re.compile(
-    r"^== Extended Information \(ThetaJoin\) ==\n(.*?)\s*(?=^== |\Z)", re.MULTILINE | re.DOTALL
-)
-_HEAD = r"\[(?P<join_number>\d+)\] (?P<join_type>\S+) join ON (?P<condition>.*): "
-_ACCELERATED = re.compile(
-    _HEAD + r"accelerated by (?P<accelerator>\S+)\n"
-    r"    exec: (?P<exec>\S+), (?P<build_side>\S+)\n"
-    r"    index: \[(?P<index>.*)\]\n"
-    r"    residual: \[(?P<residual>.*)\]"
-    r"(\n    estimate: (?P<estimated_build_rows>\d+) build rows, "
-    r"(?P<estimated_probe_rows>\d+) probe rows)?"
-    r"(\n    seen: (?P<index_rows>\d+) index rows, (?P<candidates>\d+) candidates, "
-    r"(?P<matches>\d+) matches)?",
-    re.DOTALL,
-)
-_NOT_ACCELERATED = re.compile(
-    _HEAD + r"not accelerated, (?P<reason_code>[A-Z_]+)\n"
-    r"    reason: (?P<reason>.*)\n"
-    r"    remedy: (?P<remedy>.*)",
-    re.DOTALL,
-)
-_PASSED_OVER = "\n    passed over: "
-_NOTE = "\n    note: "
-# A list is split at commas outside of brackets; string constants and quoted names hold anything.
-_TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|`(?:``|[^`])*`|[(\[]|[)\]]|, |.", re.DOTALL)
+_HEADING = "== Extended Information (ThetaJoin) ==\n"
+_LINE = '{"report":"thetajoin",'
+_VERSION = 1
+_FIELDS = frozenset(field.name for field in fields(JoinReport))
 
 
 def parse_section(explain: str) -> JoinReports:
     """The reports in the text of an EXPLAIN."""
-    section = _SECTION.search(explain)
-    if section is None:
-        raise _not_understood("EXPLAIN has no section of thetajoin")
-    if section[1] == "No joins.":
-        return JoinReports()
-    return JoinReports(map(_report, re.split(r"\n(?=\[\d+\] \S+ join ON )", section[1])))
+    _, _, section = explain.partition(_HEADING)
+    # The text above may hold anything, since conditions do. JSON has line feeds as escapes only.
+    lines = [line for line in section.split("\n") if line.startswith(_LINE)]
+    if not lines:
+        raise _not_understood("EXPLAIN has no line of JSON in a section of thetajoin")
+    try:
+        told = json.loads(lines[-1])
+    except ValueError as error:
+        raise _not_understood(f"EXPLAIN has the line {lines[-1]}") from error
+    if (version := told.get("version")) != _VERSION:
+        raise _not_understood(f"It has the version {version}, and {_VERSION} is known here")
+    return JoinReports(map(_report, told["joins"]))
 
 
-def _report(block: str) -> JoinReport:
-    block, *notes = block.split(_NOTE)
-    block, *passed_over = block.split(_PASSED_OVER)
-    if match := _ACCELERATED.fullmatch(block):
-        return JoinReport(
-            join_number=int(match["join_number"]),
-            join_type=match["join_type"],
-            condition=match["condition"],
-            accelerator=match["accelerator"],
-            exec=match["exec"],
-            build_side=match["build_side"],
-            index=_conjuncts(match["index"]),
-            residual=_conjuncts(match["residual"]),
-            estimated_build_rows=_count(match["estimated_build_rows"]),
-            estimated_probe_rows=_count(match["estimated_probe_rows"]),
-            index_rows=_count(match["index_rows"]),
-            candidates=_count(match["candidates"]),
-            matches=_count(match["matches"]),
-            passed_over=tuple(passed_over),
-            notes=tuple(notes),
-        )
-    if match := _NOT_ACCELERATED.fullmatch(block):
-        return JoinReport(
-            join_number=int(match["join_number"]),
-            join_type=match["join_type"],
-            condition=match["condition"],
-            reason_code=match["reason_code"],
-            reason=match["reason"],
-            remedy=match["remedy"],
-            passed_over=tuple(passed_over),
-            notes=tuple(notes),
-        )
-    raise _not_understood(f"EXPLAIN says of a join: {block!r}")
-
-
-def _count(digits: str | None) -> int | None:
-    return None if digits is None else min(int(digits), 2**63 - 1)
-
-
-def _conjuncts(text: str) -> tuple[str, ...]:
-    items, depth = [""], 0
-    for token in _TOKEN.findall(text):
-        depth += (token in "([") - (token in ")]")
-        if token == ", " and depth == 0:
-            items.append("")
-        else:
-            items[-1] += token
-    return tuple(item for item in items if item)
+def _report(join: dict[str, Any]) -> JoinReport:
+    """Of a join as JSON; fields that are not known here are of a later release."""
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in join.items()
+        if name in _FIELDS
+    }
+    return JoinReport(**known)
 
 
 def _not_understood(what: str) -> ExplainJoinsError:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class JoinReport:
-    """One join of a query. The fields are the columns of the SQL function ``thetajoin_explain``,
-    and what was seen if the DataFrame itself has run, on a classic session: see ``explain_joins``.
+    """One join of a query, and what was seen if the DataFrame itself has run, on a classic session:
+    see ``explain_joins``. The SQL function ``thetajoin_explain`` has columns of the same names, and
+    ``advice`` for reason, remedy and what was passed over.
 
     Either ``accelerator``, ``exec`` and ``build_side`` are set, or ``reason_code``, ``reason`` and
     ``remedy``.
@@ -145,6 +146,7 @@ class JoinReports(tuple[JoinReport, ...]):
     def __repr__(self) -> str:
         if not self:
             return "no joins"
+        # By hand: a library of tables would be the package's only dependency.
         lines = [list(_SHOWN), *([_cell(r, name) for name in _SHOWN.values()] for r in self)]
         kept = [column for column in zip(*lines, strict=True) if any(column[1:])]
         widths = [max(map(len, column)) for column in kept]

@@ -187,6 +187,7 @@ def supports(version: str) -> bool:
 
 
 def _major_minor(version: str) -> tuple[int, int]:
+    # Not by `packaging`: it would be a dependency, and refuses the versions of some vendors.
     major, minor = version.split(".")[:2]
     return int(major), int(minor)
 

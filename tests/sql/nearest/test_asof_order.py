@@ -13,6 +13,7 @@ import thetajoin
 from differential import ANSI, ENABLED, GENERATED, INTERPRETED
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
+from sessions import release
 
 ZONE = "spark.sql.session.timeZone"
 # Spark takes a row for which this is the least.
@@ -220,7 +221,7 @@ def test_asof_join_of_sql_takes_the_row_next_to_the_bound(
     session: SparkSession, op: str, value: str, right: str, expected: str, of_spark: str
 ) -> None:
     """So does Spark, but for 4.3.0, where it goes on while rows are nearer by the difference."""
-    if tuple(int(n) for n in session.version.split(".")[:2]) < (4, 3):
+    if release(session) < (4, 3):
         pytest.skip("needs Spark 4.3")
     session.conf.set("spark.sql.join.asofJoin.enabled", "true")
     session.conf.set(ZONE, "America/New_York")

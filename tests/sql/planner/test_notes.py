@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import thetajoin
 from pyspark.sql import SparkSession
+from sessions import release
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_all_pairs_and_what_would_save_them_are_told(session: SparkSession) -> N
 
 @pytest.mark.parametrize("kind", ["EXACT", "APPROX"])
 def test_that_approximate_matches_are_exact_is_told(session: SparkSession, kind: str) -> None:
-    if tuple(map(int, session.version.split(".")[:2])) < (4, 2):
+    if release(session) < (4, 2):
         pytest.skip("NEAREST BY came with Spark 4.2")
     session.conf.set("spark.sql.crossJoin.enabled", "true")
     nearest = f"SELECT * FROM a JOIN b {kind} NEAREST 1 BY DISTANCE abs(x - y)"

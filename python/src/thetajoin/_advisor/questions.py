@@ -25,6 +25,7 @@ from thetajoin._advisor.plans import Join, parse_join
 from thetajoin._advisor.sql import Side, expression, names, query, table
 from thetajoin._advisor.tree import Tree, columns, conjuncts
 from thetajoin._advisor.types import Classes
+from thetajoin._diagnosis import explain_joins
 from thetajoin._plans import explain_text
 from thetajoin._session import configure
 
@@ -130,18 +131,17 @@ def _answer(spark: SparkSession, question: Question, tree: Tree) -> Answer:
     if first is None:
         return Answer(why_not=f"the condition can't be made again: {failure}")
     sql, condition, assumed = first
-    told_rows = spark.sql("SELECT * FROM thetajoin_explain(:query)", {"query": sql}).collect()
-    if len(told_rows) != 1:
+    reports = explain_joins(spark.sql(sql))
+    if len(reports) != 1:
         return Answer(why_not="Spark plans no join for the condition", sql=condition)
-    row = told_rows[0].asDict()
-    kept = ("accelerator", "build_side", "reason_code", "reason", "remedy")
+    kept = (
+        "accelerator", "build_side", "index", "residual", "reason_code", "reason", "remedy",
+    )  # fmt: skip
     return Answer(
         sql=condition,
         types=assumed,
         confirmed=confirmed,
-        index=tuple(row["index"] or ()),
-        residual=tuple(row["residual"] or ()),
-        **{name: row[name] for name in kept},
+        **{name: getattr(reports[0], name) for name in kept},
     )
 
 

@@ -4,14 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
-import org.apache.spark.sql.execution.metric.SQLMetrics
 
 import thetajoin.contract.Batches
 import thetajoin.driver.{JoinMetrics, JoinTask, ThetaJoin}
 import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 
 /** The common part of our join nodes: the decision that they run, and how it is told. */
-trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
+trait ThetaJoinExec extends BaseJoinExec with JoinLoops with DriverMetrics {
   def join: ThetaJoin
 
   def buildSide: BuildSide
@@ -73,16 +72,6 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
     JoinMetrics.IndexBytes -> relation.bytes,
     JoinMetrics.BuildTime -> relation.buildNanos
   )
-
-  /** Numbers that the driver has found out. */
-  protected final def postMetrics(values: (String, Long)*): Unit = {
-    values.foreach { case (key, value) => longMetric(key).set(value) }
-    SQLMetrics.postDriverMetricUpdates(
-      sparkContext,
-      sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY),
-      values.map { case (key, _) => longMetric(key) }
-    )
-  }
 
   /** For relations that tasks build for themselves. */
   protected final def partitionRelation(mode: ThetaBroadcastMode): PartitionRelation =

@@ -38,7 +38,7 @@ final case class Choice(
  */
 final case class Estimate(buildRows: BigInt, probeRows: BigInt, buildRowBytes: BigInt)
 
-private[planner] object Estimate {
+private[thetajoin] object Estimate {
 
   /** Of a join that has this side built. */
   def of(join: Join, side: BuildSide): Estimate = {
@@ -47,7 +47,7 @@ private[planner] object Estimate {
     Estimate(rows(built), rows(probed), getSizePerRow(built.output))
   }
 
-  private def rows(plan: LogicalPlan): BigInt = plan match {
+  def rows(plan: LogicalPlan): BigInt = plan match {
     case Project(_, child) => rows(child)
     case _ =>
       plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / getSizePerRow(plan.output))

@@ -25,15 +25,16 @@ final class InvalidExplainException(why: String)
         "Write SELECT * FROM thetajoin_explain('SELECT ...')."
     )
 
-/** `SELECT * FROM thetajoin_explain('SELECT ...')`: a row for each join of the query, as it would be planned now. */
+/**
+ * `SELECT * FROM thetajoin_explain('SELECT ...')`: a row for each join of the query, as it would be planned now.
+ * EXPLAIN says more of a join.
+ */
 object ExplainFunction {
   private val name = "thetajoin_explain"
 
   val schema: StructType = StructType.fromDDL(
-    "join_number INT, join_type STRING, condition STRING, accelerated BOOLEAN, accelerator STRING, exec STRING, " +
-      "build_side STRING, index ARRAY<STRING>, residual ARRAY<STRING>, " +
-      "estimated_build_rows BIGINT, estimated_probe_rows BIGINT, reason_code STRING, reason STRING, remedy STRING, " +
-      "passed_over ARRAY<STRING>, notes ARRAY<STRING>"
+    "join_number INT, join_type STRING, condition STRING, accelerator STRING, build_side STRING, " +
+      "index ARRAY<STRING>, residual ARRAY<STRING>, reason_code STRING, advice ARRAY<STRING>, notes ARRAY<STRING>"
   )
 
   def description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) = {
@@ -93,29 +94,23 @@ object ExplainFunction {
       throw new InvalidExplainException(s"it is no query and was not run: ${statement.nodeName}")
     }
 
+  /** `advice` has why no accelerator serves the join, or why an index does not, and what to do about it. */
   private def row(report: JoinReport): InternalRow = {
     val (ours, reason) = (report.outcome.toOption, report.outcome.left.toOption)
     InternalRow(
       report.number,
       text(report.joinType),
       text(report.condition),
-      ours.isDefined,
       ours.map(a => text(a.accelerator)).orNull,
-      ours.map(a => text(a.exec)).orNull,
       ours.map(a => text(a.buildSide)).orNull,
       ours.map(a => texts(a.index)).orNull,
       ours.map(a => texts(a.residual)).orNull,
-      ours.flatMap(_.estimate).map(e => number(e.buildRows)).orNull,
-      ours.flatMap(_.estimate).map(e => number(e.probeRows)).orNull,
       reason.map(r => text(r.code.name)).orNull,
-      reason.map(r => text(r.what)).orNull,
-      reason.map(r => text(r.remedy)).orNull,
-      texts(report.passedOver.map(_.advice)),
+      texts(reason.map(r => s"${r.what}. ${r.remedy}").toSeq ++ report.passedOver.map(_.advice)),
       texts(report.notes)
     )
   }
 
-  private def number(rows: BigInt): java.lang.Long = rows.min(Long.MaxValue).toLong
   private def text(s: String): UTF8String = UTF8String.fromString(s)
   private def texts(s: Seq[String]): ArrayData = ArrayData.toArrayData(s.map(text).toArray)
 }
