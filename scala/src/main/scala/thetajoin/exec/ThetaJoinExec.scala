@@ -20,7 +20,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops {
   @transient final lazy val mode: ThetaBroadcastMode =
     join.mode(build.output, condition).boundTo(build.output)
 
-  private[exec] final def probe: SparkPlan = buildSide match {
+  private[thetajoin] final def probe: SparkPlan = buildSide match {
     case BuildLeft => right
     case BuildRight => left
   }
