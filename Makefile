@@ -64,7 +64,7 @@ part-python: .venv/.complete $(EXAMPLE_JAR)
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/python tests/shape --ignore tests/python/test_maven.py
 
 $(OTHER_SPARKS:%=part-%): part-%: .venv-%/.complete $(JAR)
-	@$(QUICK_JAVA) $(PART) $@ .venv-$*/bin/python -m pytest tests/sql -m "not slow" --part $(SHARE_$*)
+	@$(QUICK_JAVA) $(PART) $@ .venv-$*/bin/python -m pytest tests/sql tests/python/test_ui.py -m "not slow" --part $(SHARE_$*)
 
 part-beside: build/beside/.complete .venv-4.0.5/.complete .venv-4.1.4/.complete $(JAR)
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/beside

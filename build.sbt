@@ -74,6 +74,7 @@ lazy val root = (project in file("."))
     ),
     Compile / scalaSource := baseDirectory.value / "scala/src/main/scala",
     Compile / javaSource := baseDirectory.value / "scala/src/main/java",
+    Compile / resourceDirectory := baseDirectory.value / "scala/src/main/resources",
     Test / scalaSource := baseDirectory.value / "scala/src/test/scala",
     Test / javaSource := baseDirectory.value / "scala/src/test/java",
     Test / resourceDirectory := baseDirectory.value / "scala/src/test/resources",

@@ -16,7 +16,7 @@ JAVA = ROOT / "scala" / "src" / "main" / "java" / "thetajoin"
 # A folder imports only what stands before it. Settings.scala, beside the folders, is open to all.
 LAYERS = [
     "reason", "condition", "functions", "rowstore", "contract", "kit", "accelerator", "relation", "codegen", "driver", "logical", "hints", "planner", "large", "recognise", "exec",
-    "report",
+    "report", "ui",
 ]  # fmt: skip
 
 

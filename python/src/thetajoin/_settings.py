@@ -19,6 +19,7 @@ __all__ = [
     "ENABLED",
     "EQUI_KEYS_MIN_BUILD_ROWS",
     "SHUFFLE_MAX_PARTITION_BYTES",
+    "UI_ENABLED",
 ]
 
 ACCELERATORS: Final = "spark.thetajoin.accelerators"
@@ -143,4 +144,12 @@ passes over the other side. FULL joins with larger partitions are left to Spark'
 Lower it if executors run short of memory. 0 leaves joins of two large sides to Spark.
 
 Default: ``128m``. Since 0.1.0.
+"""
+
+UI_ENABLED: Final = "spark.thetajoin.ui.enabled"
+"""Whether Spark's web UI has the tab Theta joins, and the event log an event for each query with
+joins. false when an application starts leaves both out, and costs nothing. false in a session
+leaves the session's queries out. Switch it off to keep event logs small.
+
+Default: ``true``. Since 0.1.0.
 """

@@ -99,13 +99,24 @@ object Settings {
     SettingKind.Bytes
   )
 
+  val UiEnabled: Setting[Boolean] = Setting(
+    "spark.thetajoin.ui.enabled",
+    "true",
+    "0.1.0",
+    "Whether Spark's web UI has the tab Theta joins, and the event log an event for each query with joins. false " +
+      "when an application starts leaves both out, and costs nothing. false in a session leaves the session's " +
+      "queries out. Switch it off to keep event logs small.",
+    SettingKind.Switch
+  )
+
   val written: Seq[Setting[_]] =
     Seq(
       Enabled,
       Accelerators,
       BroadcastMaxBytes,
       EquiKeysMinBuildRows,
-      ShuffleMaxPartitionBytes
+      ShuffleMaxPartitionBytes,
+      UiEnabled
     )
 
   /** The switch of one accelerator, derived from its id. */

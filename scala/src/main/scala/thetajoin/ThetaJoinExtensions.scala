@@ -4,7 +4,7 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.thetabridge.SettingEntries
+import org.apache.spark.sql.execution.thetabridge.{JoinsTab, SettingEntries}
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.accelerator.Registry
@@ -52,6 +52,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectTableFunction(ExplainFunction.description)
     SqlFunction.lacking(SpatialFunctions.descriptions ++ VectorSqlFunctions.descriptions)
       .foreach(extensions.injectFunction)
+    JoinsTab.attach()
   }
 
   /**

@@ -13,16 +13,19 @@ object JoinMetrics {
   val BuildTime = "buildTime"
   val ProbeTime = "probeTime"
 
+  /** Of a join in blocks only. */
+  val Blocks = "blocks"
+
   def create(context: SparkContext): Map[String, SQLMetric] = Map(
     OutputRows -> SQLMetrics.createMetric(context, "number of output rows"),
     CandidateRows -> SQLMetrics.createMetric(context, "number of candidates"),
-    Matches -> SQLMetrics.createMetric(context, "number of candidates passing the residual"),
-    IndexRows -> SQLMetrics.createMetric(context, "number of index rows"),
+    Matches -> SQLMetrics.createMetric(context, "number of matches"),
+    IndexRows -> SQLMetrics.createMetric(context, "number of rows in the index"),
     IndexBytes -> SQLMetrics.createSizeMetric(context, "index size"),
     BuildTime -> SQLMetrics.createNanoTimingMetric(context, "time to build index"),
     ProbeTime -> SQLMetrics.createNanoTimingMetric(
       context,
-      "time to probe, with what takes the rows"
+      "time to probe, with the operators above"
     )
   )
 

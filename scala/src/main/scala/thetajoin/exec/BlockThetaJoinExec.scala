@@ -55,7 +55,7 @@ final case class BlockThetaJoinExec(
   }
 
   override lazy val metrics: Map[String, SQLMetric] =
-    JoinMetrics.create(sparkContext) + (Number -> SQLMetrics.createMetric(
+    JoinMetrics.create(sparkContext) + (JoinMetrics.Blocks -> SQLMetrics.createMetric(
       sparkContext,
       "number of blocks"
     ))
@@ -138,14 +138,14 @@ final case class BlockThetaJoinExec(
       val built = blocks(weights, Weight, cores) { (partition, _) =>
         if (cutsBuild) ofBuild.partsOf(partition, most) else None
       }
-      postMetrics(Number -> built.length.toLong)
+      postMetrics(JoinMetrics.Blocks -> built.length.toLong)
       for {
         block <- built
         rows <- if (mayCut) ofProbe.cut(whole(block), mostProbed) else Seq(whole(block))
       } yield (rows, block)
     } else {
       val built = ofBuild.blocks(most, fewest(ofBuild.count(most), mayCut, cores))
-      postMetrics(Number -> built.length.toLong)
+      postMetrics(JoinMetrics.Blocks -> built.length.toLong)
       val parts = if (mayCut && built.nonEmpty) math.max(cores / built.length, 1) else 1
       val probed =
         if (parts > 1) ofProbe.blocks(Long.MaxValue, parts)

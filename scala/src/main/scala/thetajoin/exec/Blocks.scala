@@ -14,8 +14,6 @@ import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExcha
 
 /** The rows that the sides of a block join write, and the blocks that they are cut into. */
 private[exec] object Blocks {
-  val Number = "blocks"
-
   val Weight: Long = 1L << 30
 
   /**

@@ -19,7 +19,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops with DriverMetrics {
   @transient final lazy val mode: ThetaBroadcastMode =
     join.mode(build.output, condition).boundTo(build.output)
 
-  private[exec] final def probe: SparkPlan = buildSide match {
+  private[thetajoin] final def probe: SparkPlan = buildSide match {
     case BuildLeft => right
     case BuildRight => left
   }

@@ -18,6 +18,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *
  * @param passedOver the accelerators that would not serve it, with their reasons; none if an index does
  * @param notes further facts, for example about a hint
+ * @param counts what the metrics of its node say, as [[Counts]] has them
  */
 final case class JoinReport(
     number: Int,
@@ -25,7 +26,8 @@ final case class JoinReport(
     condition: String,
     outcome: Either[Reason, Acceleration],
     passedOver: Seq[Loser],
-    notes: Seq[String]
+    notes: Seq[String],
+    counts: Map[String, Long]
 ) {
   def text: String = {
     val head = s"[$number] $joinType join ON $condition"
@@ -105,8 +107,10 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     }
     val decision =
       exec.logicalLink.flatMap(ThetaJoinStrategy.decision).getOrElse(noJoin(exec))
+    val counts = Counts.of(exec)
     val outcome = exec match {
-      case ours: ThetaJoinExec => Right(acceleration(ours, decision.chosen.map(_.estimate)))
+      case ours: ThetaJoinExec =>
+        Right(acceleration(ours, decision.chosen.map(_.estimate), counts))
       case _ => Left(decision.outcome.left.getOrElse(ReasonCode.PlannedElsewhere()))
     }
     val ofPairs = outcome.toOption.flatMap(_.comparedPairs)
@@ -125,11 +129,16 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       if (outcome.isLeft || ofPairs.nonEmpty) decision.losers else Nil,
       readings ++ ofPairs ++ ofRanked ++ logical.toSeq.flatMap(
         ThetaHint.of
-      ).flatMap(_.note).distinct
+      ).flatMap(_.note).distinct,
+      counts
     )
   }
 
-  private def acceleration(exec: ThetaJoinExec, estimate: Option[Estimate]): Acceleration =
+  private def acceleration(
+      exec: ThetaJoinExec,
+      estimate: Option[Estimate],
+      counts: Map[String, Long]
+  ): Acceleration =
     Acceleration(
       exec.join.accelerator,
       exec.nodeName,
@@ -138,19 +147,14 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       exec.join.ofFound.map(sql),
       exec.join.rank.isDefined,
       estimate,
-      seen(exec)
+      if (counts.isEmpty) None else Some(seen(counts))
     )
 
-  private def seen(exec: ThetaJoinExec): Option[Seen] = {
-    def metric(key: String) = exec.metrics(key).value
-    if (metric(JoinMetrics.ProbeTime) <= 0) None
-    else
-      Some(Seen(
-        metric(JoinMetrics.IndexRows),
-        metric(JoinMetrics.CandidateRows),
-        metric(JoinMetrics.Matches)
-      ))
-  }
+  private def seen(counts: Map[String, Long]): Seen = Seen(
+    counts(JoinMetrics.IndexRows),
+    counts(JoinMetrics.CandidateRows),
+    counts(JoinMetrics.Matches)
+  )
 
   private def noJoin(exec: BaseJoinExec): Decision =
     Decision(Left(ReasonCode.OtherOperator(exec.nodeName)))
