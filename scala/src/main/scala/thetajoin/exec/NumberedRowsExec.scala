@@ -7,24 +7,20 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeSet,
   GenericInternalRow,
   JoinedRow,
-  SortOrder,
   UnsafeProjection
 }
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.thetabridge.OrderSensitiveRows
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /**
  * Gives each row a number that no other has: the number of its partition, then its place there. Rows that come from a
  * shuffle may be read in another order by a task that runs again. Spark then has to run all tasks again that have
  * read the former numbers.
  */
-final case class NumberedRowsExec(child: SparkPlan, number: Attribute) extends UnaryExecNode {
+final case class NumberedRowsExec(child: SparkPlan, number: Attribute) extends RowsInPlace {
   override def nodeName: String = "NumberedRows"
   override def output: Seq[Attribute] = child.output :+ number
   override def producedAttributes: AttributeSet = AttributeSet(number)
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override protected def withNewChildInternal(newChild: SparkPlan): NumberedRowsExec =
     copy(child = newChild)

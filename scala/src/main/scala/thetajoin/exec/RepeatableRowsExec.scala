@@ -5,13 +5,12 @@ import java.util.Locale
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.thetabridge.Collected
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 import thetajoin.planner.Estimate
 import thetajoin.relation.{RepeatableRows, ThetaBroadcastMode}
@@ -25,12 +24,10 @@ import thetajoin.relation.{RepeatableRows, ThetaBroadcastMode}
  * number of rows while the index is built. That takes no job, so that Spark's progress bar can't show it.
  */
 final case class RepeatableRowsExec(accelerator: String, child: SparkPlan)
-    extends UnaryExecNode
+    extends RowsInPlace
     with DriverMetrics {
   override def nodeName: String = "RepeatableRows"
   override def output: Seq[Attribute] = child.output
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
     RepeatableRowsExec.Rows -> SQLMetrics.createMetric(sparkContext, "number of rows to index")

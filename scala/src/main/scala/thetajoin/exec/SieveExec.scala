@@ -11,10 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   BindReferences,
   Expression,
-  SortOrder,
   UnsafeProjection
 }
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.{DataType, LongType}
@@ -28,13 +26,11 @@ import thetajoin.contract.{IndexSpec, SeenKeys}
  * @param keys by the names of the child's columns, or bound to its output
  */
 final case class SieveExec(spec: IndexSpec, keys: Seq[Expression], child: SparkPlan)
-    extends UnaryExecNode
+    extends RowsInPlace
     with CodegenSupport {
   override def nodeName: String = "Sieve"
   override protected def stringArgs: Iterator[Any] = Iterator(keys)
   override def output: Seq[Attribute] = child.output
-  override def outputPartitioning: Partitioning = child.outputPartitioning
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
     SieveExec.OutputRows -> SQLMetrics.createMetric(sparkContext, "number of output rows")

@@ -7,8 +7,8 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.accelerator.Registry
-import thetajoin.condition.JoinShape
-import thetajoin.contract.{Accelerator, JoinRequest, Need, Offer}
+import thetajoin.condition.{Conjunct, JoinShape}
+import thetajoin.contract.{Accelerator, Ask, JoinRequest, Need, Offer}
 import thetajoin.driver.JoinRole
 import thetajoin.hints.ThetaHint
 import thetajoin.reason.{Reason, ReasonCode}
@@ -98,5 +98,20 @@ private[planner] object Questions {
       case _ => Nil
     }
     ReasonCode.EquiKeys(keys.mkString(", "))
+  }
+}
+
+/** Asks each of some accelerators about parts of a join's condition. */
+private[planner] final class AskEach(
+    shape: JoinShape,
+    buildSide: BuildSide,
+    estimate: Estimate,
+    accelerators: Seq[Accelerator]
+) extends Ask {
+  override def apply(part: Seq[Conjunct]): Option[Offer] = {
+    val request =
+      JoinRequest(shape.copy(conjuncts = part), buildSide, Need.All, this, mayRaise = false)
+    val offers = accelerators.flatMap(_.offer(request).toOption).filter(_.served.nonEmpty)
+    offers.minByOption(offer => JoinCost.ofAccelerators.ofPairs(offer.cost, estimate))
   }
 }

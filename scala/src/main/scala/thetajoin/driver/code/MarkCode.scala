@@ -38,7 +38,7 @@ private[thetajoin] final class MarkCode(
       if (task.residual.isEmpty) s"$candidates.mark($unmatched);"
       else {
         val check =
-          s"${matching.check(probe, columns.at(place), orElse = "continue;")}\n$unmatched.mark($position);"
+          s"${matching.check(task.residual, probe, columns.at(place), orElse = "continue;")}\n$unmatched.mark($position);"
         // In a run of positions all marked rows are skipped in one step, in a list one by one.
         def next(from: String) = if (columns.isListed) from else s"$unmatched.next($from, $end)"
         val skip = if (columns.isListed) s"if ($unmatched.isMatched($position)) continue;" else ""

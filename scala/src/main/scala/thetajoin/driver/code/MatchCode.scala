@@ -11,13 +11,10 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candi
   private val schema: AttributeSeq = task.probeOutput ++ task.stored
 
   /**
-   * Evaluates the build columns that the residual reads, and runs `orElse` unless each conjunct is true. A conjunct
+   * Evaluates the build columns that these conjuncts read, and runs `orElse` unless each conjunct is true. A conjunct
    * that is null ends the check as well as a false one: the pair can't match, whatever comes after it.
    */
-  def check(probe: Seq[ExprCode], build: Seq[ExprCode], orElse: String): String =
-    check(task.residual, probe, build, orElse)
-
-  private def check(
+  def check(
       conjuncts: Seq[Expression],
       probe: Seq[ExprCode],
       build: Seq[ExprCode],

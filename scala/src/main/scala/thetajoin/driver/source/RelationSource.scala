@@ -107,3 +107,10 @@ private[driver] final class ReferenceSource(override val sample: ThetaRelation)
 
   override def term(ctx: CodegenContext): String = ctx.addReferenceObj("joinRelation", sample)
 }
+
+/** The probe rows of a partition of a join, by the id of its node, and the build rows that they may match. */
+class PartitionRows(val relation: ThetaRelation, val join: Int, probe: Iterator[InternalRow])
+    extends Iterator[InternalRow] {
+  override def hasNext: Boolean = probe.hasNext
+  override def next(): InternalRow = probe.next()
+}
