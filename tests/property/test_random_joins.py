@@ -32,6 +32,9 @@ def cases(draw: st.DrawFn, version: tuple[int, ...]) -> Case[Query]:
     return Case((left, right), drawn, any(query.reads_files for query in drawn))
 
 
+HASH_JOIN = re.compile(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin")
+
+
 class TwoTables(Comparison[Query]):
     def plan(self, query: Query, off: Outcome, on: Outcome) -> str | None:
         """Where Spark alone has a nested loop, there must be an accelerator; an index where one serves."""
@@ -40,13 +43,16 @@ class TwoTables(Comparison[Query]):
             self.covered["by ranges"] += "range_of(" in on.plan
             self.covered["in blocks"] += "BlockThetaJoin" in on.plan
             self.covered["by few"] += "Sieve [" in on.plan
-            lacks = nested_loop(off.plan) and (not ids or nested_loop(on.plan))
+            # A rule may find an equality that Spark did not see.
+            is_ours = ids or HASH_JOIN.search(on.plan)
+            lacks = nested_loop(off.plan) and (not is_ours or nested_loop(on.plan))
             return f"a large join is not ours:\n{on.plan}" if lacks else None
-        loop = nested_loop(off.plan)
+        by_key = HASH_JOIN.search(on.plan) and not nested_loop(on.plan)
+        loop = nested_loop(off.plan) and not by_key
         others = {"containment", "wildcard", "patterns", "vector", "anyof"}
         if loop and (not ids or (query.indexed and not ids <= ({"piecewise"} | BOUNDED | others))):
             return f"not accelerated as it must be:\n{on.plan}"
-        hash_join = re.search(r"BroadcastHashJoin|ShuffledHashJoin|SortMergeJoin", off.plan)
+        hash_join = HASH_JOIN.search(off.plan)
         if hash_join and query.equal and not ids & ({"existence"} | BOUNDED | others):
             return f"not accelerated as it must be:\n{on.plan}"
         if query.ranged and (loop or hash_join) and not ids & (BOUNDED | others):
