@@ -218,8 +218,8 @@ FORMS = [
     Form(
         "length of the overlap",
         EVENTS,
-        "least(a.t + 50, b.hi) - greatest(a.t, b.lo) > 0",
-        "a.t < b.hi AND b.lo < a.t + 50",
+        "least(a.t + 50, b.end) - greatest(a.t, b.lo) > 0",
+        "a.t < b.end AND b.lo < a.t + 50",
     ),
     Form(
         "difference of decimals",
@@ -298,7 +298,7 @@ FORMS = [
         "gap by GROUP BY",
         EVENTS,
         "(SELECT a.id, min(greatest(b.lo - a.t, a.t - b.end, 0)) AS x FROM {a} a JOIN {b} b ON a.k = b.k GROUP BY a.id)",
-        "(SELECT a.id, c.x FROM {a} a, LATERAL (SELECT greatest(b.lo - a.t, a.t - b.end, 0) AS x FROM {b} b WHERE a.k = b.k ORDER BY greatest(b.lo - a.t, a.t - b.end, 0) LIMIT 1) c)",
+        "(SELECT a.id, c.x FROM {a} a, LATERAL (SELECT greatest(b.lo - a.t, a.t - b.end, 0) AS x FROM {b} b WHERE a.k = b.k ORDER BY x LIMIT 1) c)",
         GROUPED,
     ),
     Form("regexp_extract", TEXTS, "regexp_extract(a.text, b.word, 0) <> ''", "a.text RLIKE b.word"),
