@@ -99,6 +99,7 @@ class FormsSuite extends AnyFunSuite {
       "array_position <>" -> Not(EqualTo(ArrayPosition(ints, v), Literal(0L))),
       "map entry" -> EqualTo(GetMapValue(m, v), s),
       "element_at" -> EqualTo(s, ElementAt(m, v)),
+      "sequence" -> ArrayContains(new Sequence(v, size(others)), size(ints)),
       "find_in_set" -> GreaterThan(FindInSet(s, t), zero),
       "exists a field" -> ofElement(x => EqualTo(field(x, 0), v)),
       "exists a field and more" -> ofElement(x =>

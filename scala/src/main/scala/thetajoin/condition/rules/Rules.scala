@@ -31,6 +31,7 @@ object Rules {
     ElementFound,
     EntryFound,
     ListFound,
+    SequenceFound,
     ElementWith,
     ElementBounds,
     KeyFound,
