@@ -25,7 +25,7 @@ SERIALIZERS = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("thetajoin")
     group.addoption(
-        "--seconds", type=float, help="of each property test (60; 5 with -m 'not slow')"
+        "--seconds", type=float, help="of each property test (30; 5 with -m 'not slow')"
     )
     group.addoption("--examples", type=int, help="of each property test, in place of --seconds")
     group.addoption("--seed", type=int, help="of the property tests (random)")
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: left out of the fast set (-m 'not slow')")
     if config.option.seconds is None:
-        config.option.seconds = 5 if "not slow" in config.option.markexpr else 60
+        config.option.seconds = 5 if "not slow" in config.option.markexpr else 30
     if config.option.seed is None:
         config.option.seed = random.randrange(2**32)
     STATIC["spark.serializer"] = SERIALIZERS[config.option.serializer]

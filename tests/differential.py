@@ -8,6 +8,7 @@ copies values, hence a NaN, a -0.0 or a null inside a struct must come out as it
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -78,7 +79,7 @@ def execute(spark: SparkSession, query: str | Callable[[], DataFrame]) -> Outcom
     try:
         frame = spark.sql(query) if isinstance(query, str) else query()
         plan = frame._jdf.queryExecution().executedPlan()
-        text = _jvm(spark).scala.runtime.ScalaRunTime.stringOf(plan.executeCollect())
+        text = _as_text(_jvm(spark)).stringOf(plan.executeCollect())
     except (PySparkException, Py4JError) as e:
         # The causes come after the frames of a stack.
         said = re.sub(r"\n\s+(at |\.\.\. ).*", "", str(e) or repr(e))
@@ -169,6 +170,12 @@ def _final(plan: Any) -> str:
     if plan.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
         return str(plan.executedPlan().toString())
     return str(plan.toString())
+
+
+@functools.cache
+def _as_text(jvm: Any) -> Any:
+    """Found once: Py4J looks into every jar for a class named `scala`."""
+    return jvm.scala.runtime.ScalaRunTime
 
 
 def _jvm(spark: SparkSession) -> Any:

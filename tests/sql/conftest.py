@@ -31,10 +31,10 @@ _EXPECTATION = re.compile(
 )
 
 
+HERE = Path(__file__).resolve().parent
 DEFAULT = "codegen-aqe"
 FAST_CASES = 2  # about as many cases of a block are in the fast set
-MANY_CASES = 5
-KEPT_CASES = 8  # about as many cases of a block of many run, unless the whole is asked for
+KEPT_CASES = 4  # about as many cases of a block of many run, unless the whole is asked for
 
 
 class FormatError(Exception):
@@ -135,19 +135,29 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SqlFile | 
 
 
 def configurations(index: int, cases: int, name: str, in_fast_set: bool, whole: bool) -> list[str]:
-    """All for a case of a block of few, if the whole is asked for. Else each runs under the default one and another,
-    which its name chooses. Unless the whole is asked for, of many cases each runs under one of these two, and some
-    are left out, also by their names."""
+    """The whole: all for a case of a block of few; else the default one and another, which the name chooses. If the
+    whole is not asked for, the only case of a block runs under this pair, and of several cases each under one of the
+    pair. Of many cases some are left out, also by their names."""
     others = [config for config in MATRIX if config != DEFAULT]
     if whole and cases < len(others):
         return [DEFAULT, *others]
     number = zlib.crc32(name.encode())
     pair = [DEFAULT, others[(number >> 8) % len(others)]]
-    if whole or cases < MANY_CASES:
+    if whole or cases == 1:
         return pair
     if not in_fast_set and number % max(1, cases // KEPT_CASES):
         return []
     return pair[:1] if in_fast_set or index % 2 == 0 else pair[1:]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The parts have the tests in Python in turn too."""
+    part, parts = (int(n) for n in config.option.part.split("/"))
+    here = [i for i in items if isinstance(i, pytest.Function) and i.path.is_relative_to(HERE)]
+    others = [item for n, item in enumerate(here) if n % parts != part - 1]
+    config.hook.pytest_deselected(items=others)
+    left_out = set(others)
+    items[:] = [item for item in items if item not in left_out]
 
 
 class SqlFile(pytest.File):

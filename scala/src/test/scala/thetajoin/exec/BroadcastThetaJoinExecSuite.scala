@@ -339,10 +339,10 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
 
   test("probe rows come in sorted batches where that pays") {
     spark.sql(
-      "SELECT id, IF(id % 19 = 0, NULL, id % 300) AS k, id * 7919 % 100000 AS v, repeat('s', CAST(id % 5 AS INT)) AS s FROM range(0, 140000, 1, 2)"
+      "SELECT id, IF(id % 19 = 0, NULL, id % 300) AS k, id * 7919 % 20000 AS v, repeat('s', CAST(id % 5 AS INT)) AS s FROM range(0, 28000, 1, 2)"
     ).createOrReplaceTempView("points")
     spark.sql(
-      "SELECT id AS no, id % 310 AS l, id * 104729 % 100000 AS lo, id * 104729 % 100000 + id % 500 AS hi, id * 104729 % 100000 + id % 6 AS near FROM range(0, 70000, 1, 2)"
+      "SELECT id AS no, id % 310 AS l, id * 104729 % 20000 AS lo, id * 104729 % 20000 + id % 500 AS hi, id * 104729 % 20000 + id % 6 AS near FROM range(0, 14000, 1, 2)"
     ).createOrReplaceTempView("spans")
     val directory = Files.createTempDirectory("points")
     spark.table("points").write.mode("overwrite").parquet(directory.toString)
@@ -353,7 +353,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     )
     val others = Seq(
       "v >= lo AND v < near AND id % 7 <> no % 7",
-      "v + 97000 <= lo AND id <= no",
+      "v + 19400 <= lo AND id <= no",
       "lo BETWEEN v - 3 AND v + 3"
     )
     val sums = "count(*), sum(id), sum(no), sum(length(s)), count(DISTINCT s)"
@@ -363,7 +363,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
       } ++ Seq(
         s"SELECT $sums FROM filed JOIN spans ON $on",
         s"SELECT s, count(*), sum(no) FROM filed LEFT JOIN spans ON $on GROUP BY s",
-        s"SELECT count(*) FROM (SELECT * FROM filed JOIN spans ON $on LIMIT 70000)"
+        s"SELECT count(*) FROM (SELECT * FROM filed JOIN spans ON $on LIMIT 14000)"
       )
     def existence(on: String): Seq[String] = Seq("SEMI", "ANTI").map { kind =>
       s"SELECT count(*), sum(id), sum(length(s)) FROM points LEFT $kind JOIN spans ON $on"
@@ -411,7 +411,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     val on = "ON points.k = l AND v BETWEEN lo AND hi"
     val counted = s"SELECT /*+ BROADCAST(spans) */ count(*), sum(id) FROM points JOIN spans $on"
     assert(!isSorted(counted))
-    withYardstick("sortedIndexBytes", 1 << 18)(assert(isSorted(counted)))
+    withYardstick("sortedIndexBytes", 1 << 16)(assert(isSorted(counted)))
     withYardstick("sortedIndexBytes", 0) {
       assert(isSorted(s"SELECT count(*) FROM points LEFT SEMI JOIN spans $on"))
       assert(!isSorted(s"SELECT id FROM points LEFT SEMI JOIN spans $on"))
