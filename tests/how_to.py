@@ -57,6 +57,12 @@ class Page:
         return _fences(self.sections["Plan"], "")[1].splitlines()
 
     @property
+    def further(self) -> list[str]:
+        """Lines of the plans of the other queries."""
+        blocks = _fences(self.sections["Plan"], "")[2:]
+        return [line for block in blocks for line in block.splitlines()]
+
+    @property
     def accelerator(self) -> str:
         """The accelerator in the plan with thetajoin."""
         (found,) = {str(m) for line in self.on for m in re.findall(r"\w+ThetaJoin (\w+),", line)}

@@ -91,6 +91,19 @@ def test_plans_have_the_lines_of_the_page(session: SparkSession, page: how_to.Pa
             assert line in plan, plan
 
 
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.further], ids=lambda page: page.path.stem
+)
+def test_plans_of_other_queries_have_their_lines(session: SparkSession, page: how_to.Page) -> None:
+    plans = ""
+    for *_, query in page.statements[1:]:
+        for enabled in ("false", "true"):
+            session.conf.set(ENABLED, enabled)
+            plans += how_to.without_ids(session.sql(f"EXPLAIN {query}").collect()[0][0])
+    for line in page.further:
+        assert line in plans, plans
+
+
 @by_page
 def test_a_page_follows_the_template(page: how_to.Page) -> None:
     assert list(page.sections) == how_to.SECTIONS

@@ -108,13 +108,14 @@ Default: ``true``. Since 0.1.0.
 """
 
 BROADCAST_MAX_BYTES: Final = "spark.thetajoin.broadcast.maxBytes"
-"""The largest estimated build side that is broadcast in a join without equality keys. If both
-sides are larger, a join with two comparisons is run by ranges, and any other join in blocks. A
-top-k join (ASOF, nearest) is run in blocks if its right side is larger. Unless this is set, a
-sixteenth of the driver's heap is the limit too, and for top-k joins with quick look-ups an
-eighth of the smaller heap of driver and executors, 1 GB at most, takes its place. FULL joins
-of sides that can't be read twice have no limit: Spark itself can only broadcast them. Raise it
-if driver and executors have memory to spare, lower it if they run short.
+"""The largest estimated build side that is broadcast in a join without equality keys. Unless this
+is set, the limit is the smaller of 256 MB and a sixteenth of the driver's heap. If both sides
+are larger, a join with two comparisons is run by ranges, and any other join in blocks. A top-k
+join (ASOF, nearest) is run in blocks if its right side is larger. Unless this is set, the
+limit of a top-k join with quick look-ups is an eighth of the smaller heap of driver and
+executors, and 1 GB at most. FULL joins of sides that can't be read twice have no limit: Spark
+itself can only broadcast them. Raise it if driver and executors have memory to spare, lower it
+if they run short.
 
 Default: ``256m``. Since 0.1.0.
 """

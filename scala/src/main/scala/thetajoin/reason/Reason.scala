@@ -143,7 +143,8 @@ object ReasonCode {
   case object OtherNeed
       extends ReasonCode(
         "OTHER_NEED",
-        "The accelerator is for joins that ask for other matches of a row",
+        "The accelerator serves another kind of join: all matches of a row, or only the first k " +
+          "in an order",
         "Nothing to do."
       )
   case object OtherOperator

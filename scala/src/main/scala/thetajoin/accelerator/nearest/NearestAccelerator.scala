@@ -237,9 +237,10 @@ object NearestAccelerator extends Accelerator {
   case object OtherRank
       extends ReasonCode(
         "OTHER_RANK",
-        "The order is not one value of the side to build that the condition bounds, nor a " +
-          "distance of such values",
-        "Order by a number, date or timestamp of the right side that is compared with a value " +
-          "of the left side, or by their distance abs(a.t - b.t)."
+        "The index can't find the first k matches in this order. It can if the order is a value " +
+          "of the build side next to a comparison of it or an equality key, or is a distance " +
+          "such as abs(a.t - b.t)",
+        "Order by a number, date or timestamp of the right side that the condition compares " +
+          "with the left side, or by their distance abs(a.t - b.t)."
       )
 }

@@ -35,10 +35,10 @@ object WildcardAccelerator extends Accelerator {
   case object NoOpenColumn
       extends ReasonCode(
         "NO_OPEN_COLUMN",
-        "No conjunct is a wildcard of the build side or an equality, such as (b.x IS NULL OR " +
-          "a.x = b.x)",
-        "Nothing to do unless the join is on a table of rules. A BROADCAST hint then has that " +
-          "table built."
+        "No conjunct is an OR of an equality and a wildcard of the build side, such as " +
+          "(b.x IS NULL OR a.x = b.x)",
+        "Nothing to do unless a side is a table of rules with wildcards. A BROADCAST hint on " +
+          "that side has it built."
       )
 
   override def reasons: Seq[ReasonCode] = Seq(NoOpenColumn)

@@ -8,10 +8,12 @@ object Choices extends ValueRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
       "a.t >= coalesce(b.lo, a.t) AND a.t <= coalesce(b.hi, a.t)",
-      "a.t >= b.lo AND a.t <= b.hi"
+      "(b.lo IS NULL OR a.t >= b.lo) AND (b.hi IS NULL OR a.t <= b.hi)"
     )
   )
-  override val proof: String = "The value is the chosen one."
+  override val proof: String =
+    "The value is one of the choices, and each choice is compared only where it is chosen: " +
+      "coalesce passes over nulls."
 
   override def bounds(
       e: Expression,

@@ -8,15 +8,16 @@ object OwnValue extends ConditionRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
       "a.x = coalesce(b.x, a.x)",
-      "(b.x IS NULL OR a.x = b.x)"
+      "a.x IS NOT NULL AND (b.x IS NULL OR a.x = b.x)"
     ),
     Reading(
       "a.kind = if(b.kind = '*', a.kind, b.kind)",
-      "(b.kind = '*' OR a.kind = b.kind)"
+      "a.kind IS NOT NULL AND (b.kind = '*' OR a.kind = b.kind)"
     )
   )
   override val proof: String =
-    "A value that is not null is equal to itself, so only the other choice is left to compare."
+    "A value that is not null is equal to itself, so only the other choice is left to compare. " +
+      "A null is equal to nothing."
 
   override def rewritten(condition: Expression): Option[Expression] = condition match {
     case EqualTo(l, r) => of(l, r).orElse(of(r, l))

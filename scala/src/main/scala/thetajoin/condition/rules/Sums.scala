@@ -9,7 +9,8 @@ object Sums extends ValueRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
       "least(a.hi, b.hi) - greatest(a.lo, b.lo) > 1",
-      "a.hi - b.lo > 1 AND b.hi - a.lo > 1"
+      "(a.hi IS NULL OR b.lo IS NULL OR a.hi - b.lo > 1) AND " +
+        "(b.hi IS NULL OR a.lo IS NULL OR b.hi - a.lo > 1)"
     )
   )
   override val proof: String =
