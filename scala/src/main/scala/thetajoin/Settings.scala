@@ -100,6 +100,16 @@ object Settings {
     SettingKind.Bytes
   )
 
+  val AggregateEnabled: Setting[Boolean] = Setting(
+    "spark.thetajoin.aggregate.enabled",
+    "true",
+    "0.1.0",
+    "Whether a join gives partial results of the aggregate functions above it, in place of the pairs of a probe row. " +
+      "The functions are of the build side, and rows are grouped by the probe side or not at all. Switch it off to " +
+      "compare plans.",
+    SettingKind.Switch
+  )
+
   val UiEnabled: Setting[Boolean] = Setting(
     "spark.thetajoin.ui.enabled",
     "true",
@@ -117,6 +127,7 @@ object Settings {
       BroadcastMaxBytes,
       EquiKeysMinBuildRows,
       ShuffleMaxPartitionBytes,
+      AggregateEnabled,
       UiEnabled
     )
 

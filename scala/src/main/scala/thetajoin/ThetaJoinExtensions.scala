@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.thetabridge.{JoinsTab, SettingEntries}
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.accelerator.Registry
-import thetajoin.exec.{BoundScans, BuildRows, IsolateProbe, TakeArrangedJoins, ThetaJoinStrategy}
+import thetajoin.exec._
 import thetajoin.functions.SqlFunction
 import thetajoin.functions.spatial.SpatialFunctions
 import thetajoin.functions.vector.VectorSqlFunctions
@@ -45,7 +45,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectColumnar(_ =>
       new ColumnarRule {
         override def preColumnarTransitions: Rule[SparkPlan] = plan =>
-          IsolateProbe(BoundScans(BuildRows(TakeArrangedJoins(plan))))
+          IsolateProbe(FoldAggregates(BoundScans(BuildRows(TakeArrangedJoins(plan)))))
       }
     )
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)

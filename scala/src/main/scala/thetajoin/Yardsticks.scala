@@ -92,6 +92,9 @@ object Yardsticks {
   /** The part of the candidates, in the order that is asked for, that are looked at until one matches. */
   val UntilMatch = new Yardstick("untilMatch", 0.5)
 
+  /** The candidates that take as long as the aggregate of a run, however long it is. */
+  val FoldedRows = new Yardstick("foldedRows", 64.0)
+
   /** Cores that look probe rows up. A few: more would hardly change which side is built. */
   val Cores = new Yardstick("cores", 4.0)
 

@@ -13,16 +13,26 @@ import org.apache.spark.sql.catalyst.rules.RuleExecutor
  * The buffers of an aggregate without keys in generated code: fields, with local copies within a loop over rows.
  * Checks for null stay out of that loop where a buffer or an input can't be null: the JIT compiles such a loop while
  * it runs, and then can't be trusted to remove them.
+ *
+ * @param merges whether the last columns are buffers, which are merged
  */
 private[thetajoin] final class AggregateBuffers(
     ctx: CodegenContext,
     functions: Seq[DeclarativeAggregate],
-    input: Seq[Attribute]
+    output: Seq[Attribute],
+    merges: Boolean
 ) {
   import AggregateBuffers._
 
   private val initialValues = functions.flatMap(_.initialValues)
-  private val updates = functions.flatMap(_.updateExpressions)
+  private val updates =
+    functions.flatMap(f => if (merges) f.mergeExpressions else f.updateExpressions)
+
+  /** The columns of a row. */
+  val input: Seq[Attribute] = {
+    val merged = if (merges) functions.flatMap(_.inputAggBufferAttributes) else Nil
+    output.dropRight(merged.size) ++ merged
+  }
   private val attributes = {
     val declared = functions.flatMap(_.aggBufferAttributes)
     val neverNull =

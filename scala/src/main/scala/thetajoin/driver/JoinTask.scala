@@ -1,8 +1,9 @@
 package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildSide}
 
+import thetajoin.aggregate.Fold
 import thetajoin.condition.{OrderedLong, Safety}
 import thetajoin.contract.KeyErrors
 import thetajoin.relation.ThetaRelation
@@ -71,9 +72,19 @@ final case class JoinTask(
   /** Whether several matches of a probe row are chosen, or one by its rank among all. */
   def choosesRows: Boolean = limit.exists(_ > 1) || rank.isDefined
 
+  def fold: Option[Fold] = join.fold
+
+  /** Whether all candidates of a run are matches, where no key failed, and come out by their buffers. */
+  def foldsRuns: Boolean = fold.isDefined && ofFound.isEmpty
+
+  /** The build columns as aggregate functions read them: there may be none for a probe row. */
+  def aggregated: Seq[Attribute] =
+    if (role.padsProbe) stored.map(_.withNullability(true)) else stored
+
+  /** The columns that come out for a build row, or for a run of them. */
+  def buildOutput: Seq[Attribute] = fold.fold(stored)(_.buffers)
+
   /** Puts values for the probe and build columns into the order of the join's output. */
-  def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] = buildSide match {
-    case BuildLeft => build ++ probe
-    case BuildRight => probe ++ build
-  }
+  def outputOrder[A](probe: Seq[A], build: Seq[A]): Seq[A] =
+    if (buildSide == BuildLeft && fold.isEmpty) build ++ probe else probe ++ build
 }

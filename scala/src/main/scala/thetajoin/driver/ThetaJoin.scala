@@ -2,10 +2,12 @@ package thetajoin.driver
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.types.{DataType, NullType}
 
+import thetajoin.aggregate.Fold
 import thetajoin.contract.IndexSpec
 import thetajoin.relation.ThetaBroadcastMode
 
@@ -25,6 +27,7 @@ import thetajoin.relation.ThetaBroadcastMode
  * @param rank the order of the matches whose first `k` are joined, if the index does not give them in that order. A
  *   pair with the rank null is no match
  * @param byKeys set if the index may turn out to be of the equality keys alone
+ * @param fold the aggregate functions whose buffers come out in place of build columns
  */
 final case class ThetaJoin(
     accelerator: String,
@@ -40,7 +43,8 @@ final case class ThetaJoin(
     ofFound: Seq[Expression],
     k: Option[Int] = None,
     rank: Option[SortOrder] = None,
-    byKeys: Option[ByKeys] = None
+    byKeys: Option[ByKeys] = None,
+    fold: Option[Fold] = None
 ) extends Expression {
   override def dataType: DataType = NullType
   override def nullable: Boolean = true
@@ -53,7 +57,7 @@ final case class ThetaJoin(
 
   override def children: Seq[Expression] =
     buildKeys ++ probeKeys ++ buildFilter ++ probeFilter ++ served ++ residual ++ ofFound ++ rank ++
-      byKeys.toSeq.flatMap(_.all)
+      byKeys.toSeq.flatMap(_.all) ++ fold.toSeq.flatMap(_.functions)
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
@@ -69,7 +73,10 @@ final case class ThetaJoin(
       residual = as(residual),
       ofFound = as(ofFound),
       rank = as(rank).headOption.map(_.asInstanceOf[SortOrder]),
-      byKeys = byKeys.map(b => ByKeys(as(b.buildKeys), as(b.probeKeys), as(b.residual)))
+      byKeys = byKeys.map(b => ByKeys(as(b.buildKeys), as(b.probeKeys), as(b.residual))),
+      fold = fold.map(f =>
+        f.copy(functions = as(f.functions).map(_.asInstanceOf[AggregateExpression]))
+      )
     )
   }
 

@@ -42,17 +42,19 @@ final case class BlockThetaJoinExec(
 
   override def nodeName: String = "BlockThetaJoin"
 
+  override def withJoin(changed: ThetaJoin): BlockThetaJoinExec = copy(join = changed)
+
   override def stringArgs: Iterator[Any] =
     super.stringArgs ++ (if (leftKeys.isEmpty) Nil else Seq(s"keys: $leftKeys = $rightKeys"))
 
-  override def output: Seq[Attribute] = joinType match {
+  override def output: Seq[Attribute] = folded(joinType match {
     case _: InnerLike => left.output ++ right.output
     case LeftOuter => left.output ++ right.output.map(_.withNullability(true))
     case RightOuter => left.output.map(_.withNullability(true)) ++ right.output
     case marks: ExistenceJoin => left.output :+ marks.exists
     case LeftExistence(_) => left.output
     case other => throw new IllegalArgumentException(s"a block join can't be $other")
-  }
+  })
 
   override lazy val metrics: Map[String, SQLMetric] =
     JoinMetrics.create(sparkContext) + (JoinMetrics.Blocks -> SQLMetrics.createMetric(

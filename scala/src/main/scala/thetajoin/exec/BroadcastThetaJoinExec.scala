@@ -69,7 +69,8 @@ final class BroadcastThetaJoinExec(
   private def changed(
       newLeft: SparkPlan = left,
       newRight: SparkPlan = right,
-      newSortsProbe: Boolean = sortsProbe
+      newSortsProbe: Boolean = sortsProbe,
+      newJoin: ThetaJoin = join
   ): BroadcastThetaJoinExec = {
     val changed =
       new BroadcastThetaJoinExec(
@@ -77,7 +78,7 @@ final class BroadcastThetaJoinExec(
         newRight,
         joinType,
         condition,
-        join,
+        newJoin,
         spread,
         newSortsProbe
       )
@@ -101,6 +102,11 @@ final class BroadcastThetaJoinExec(
     if (mayMoveRows || sortsProbe || role.needsMatchedBuildRows) Nil else probe.outputOrdering
 
   override def nodeName: String = "BroadcastThetaJoin"
+
+  override def withJoin(changedJoin: ThetaJoin): BroadcastThetaJoinExec =
+    changed(newJoin = changedJoin)
+
+  override def output: Seq[Attribute] = folded(super.output)
 
   // ---- How probe rows come in -------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
   AggregateExpression,
   DeclarativeAggregate,
-  Partial
+  Partial,
+  PartialMerge
 }
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{
@@ -59,7 +60,8 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
     buffers = new AggregateBuffers(
       ctx,
       replaced.aggregateExpressions.map(_.aggregateFunction.asInstanceOf[DeclarativeAggregate]),
-      child.output
+      child.output,
+      merges = replaced.aggregateExpressions.exists(_.mode == PartialMerge)
     )
     s"""
        |if (!$done) {
@@ -87,7 +89,7 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
   @transient private var isSingle = false
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    val evaluated = evaluateRequiredVariables(child.output, input, buffers.read)
+    val evaluated = evaluateRequiredVariables(buffers.input, input, buffers.read)
     evaluated + (if (isSingle) updateSingle(ctx, input) else buffers.update(input))
   }
 
@@ -96,7 +98,7 @@ final case class PairAggregateExec(replaced: HashAggregateExec, child: SparkPlan
    * all that is done with a probe row into one.
    */
   private def updateSingle(ctx: CodegenContext, input: Seq[ExprCode]): String = {
-    val kept = new KeptColumns(ctx, child.output, input, buffers.read)
+    val kept = new KeptColumns(ctx, buffers.input, input, buffers.read)
     val name = ctx.freshName("updateBuffers")
     val method = ctx.addNewFunction(
       name,
@@ -137,7 +139,10 @@ object PairAggregateExec {
   }
 
   private def local(e: AggregateExpression): Boolean =
-    e.mode == Partial && !e.isDistinct && e.filter.isEmpty && (e.aggregateFunction match {
+    Seq(
+      Partial,
+      PartialMerge
+    ).contains(e.mode) && !e.isDistinct && e.filter.isEmpty && (e.aggregateFunction match {
       case f: DeclarativeAggregate =>
         f.aggBufferAttributes.forall(a => RowStore.isFlat(a.dataType)) && f.deterministic &&
         !f.exists(needsSpark)

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.{
   And,
+  Attribute,
   Expression,
   LeafExpression,
   Predicate,
@@ -39,6 +40,10 @@ final case class ShuffledThetaJoinExec(
 ) extends ShuffledJoin
     with PartitionJoin {
   override def nodeName: String = "ShuffledThetaJoin"
+
+  override def withJoin(changed: ThetaJoin): ShuffledThetaJoinExec = copy(join = changed)
+
+  override def output: Seq[Attribute] = folded(super.output)
 
   override def stringArgs: Iterator[Any] =
     super.stringArgs ++ (if (isSkewJoin) Iterator("skew=true") else Iterator.empty)

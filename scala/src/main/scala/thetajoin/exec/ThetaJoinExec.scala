@@ -1,6 +1,6 @@
 package thetajoin.exec
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.joins.BaseJoinExec
@@ -24,10 +24,17 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops with DriverMetrics {
     case BuildRight => left
   }
 
-  protected final def build: SparkPlan = buildSide match {
+  private[exec] final def build: SparkPlan = buildSide match {
     case BuildLeft => left
     case BuildRight => right
   }
+
+  /** This node for another decision. */
+  def withJoin(changed: ThetaJoin): ThetaJoinExec
+
+  /** The columns that come out: of both sides, or of the probe side and the buffers of aggregate functions. */
+  protected final def folded(ofBoth: Seq[Attribute]): Seq[Attribute] =
+    join.fold.fold(ofBoth)(ofBoth.filter(probe.outputSet.contains) ++ _.buffers)
 
   protected lazy val task: JoinTask = JoinTask(join, probe.output, join.stored(build.output))
 
@@ -54,7 +61,9 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops with DriverMetrics {
       buildSide,
       s"index: ${text(join.served)}",
       s"residual: ${text(join.ofFound)}"
-    ) ++ join.k.map(k => s"limit: $k") ++ join.rank.map(r => s"rank: $r")
+    ) ++ join.fold.map(f => s"aggregated: ${text(f.functions)}") ++ join.k.map(k =>
+      s"limit: $k"
+    ) ++ join.rank.map(r => s"rank: $r")
 
   override def simpleStringWithNodeId(): String =
     s"$nodeName ${join.accelerator}, $joinType, $buildSide (${ExplainUtils.getOpId(this)})"

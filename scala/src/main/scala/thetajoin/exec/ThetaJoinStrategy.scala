@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Join, LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -15,7 +15,7 @@ import org.apache.spark.sql.internal.SQLConf
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
 import thetajoin.large.RangeBounds
-import thetajoin.logical.{ArrivalOrder, FileOfRow, NumberedRows, RankedJoin, Sieve}
+import thetajoin.logical.{AggregatedSide, ArrivalOrder, FileOfRow, NumberedRows, RankedJoin, Sieve}
 import thetajoin.planner.{Choice, Decision, Placement, Planner}
 import thetajoin.reason.ReasonCode
 
@@ -41,6 +41,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
       case node: Sieve => Seq(SieveExec(node.spec, node.keys, planLater(node.child)))
       case node: RangeBounds =>
         Seq(RangeBoundsExec(node, planLater(node.left), planLater(node.right)))
+      case aggregate: Aggregate =>
+        AggregatedSide.mark(aggregate)
+        Nil
       case window: Window =>
         ArrivalOrder.mark(window)
         Nil

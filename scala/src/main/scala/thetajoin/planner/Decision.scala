@@ -22,6 +22,7 @@ final case class Loser(accelerator: String, reason: Reason) {
  * @param offer the offer that the join was made of
  * @param sortsProbe whether probe rows are sorted in batches ahead of the look-ups
  * @param estimate the estimate that the choice was made on
+ * @param listsPairs whether each match of a probe row comes out, and no aggregate takes them together
  */
 final case class Choice(
     join: ThetaJoin,
@@ -29,7 +30,8 @@ final case class Choice(
     offer: Offer,
     spread: Spread,
     sortsProbe: Boolean,
-    estimate: Estimate
+    estimate: Estimate,
+    listsPairs: Boolean
 )
 
 /**

@@ -24,6 +24,7 @@ private[planner] final class JoinCost(fewestRows: Double) {
     val looked =
       if (isRanked && hasResidual) all * Yardsticks.UntilMatch()
       else if (isRanked || choice.join.role.oneRowAtMost && !hasResidual) 1.0
+      else if (!choice.listsPairs) all.min(Yardsticks.FoldedRows())
       else all
     // In any other order the rank of each candidate is evaluated.
     val isTested = hasResidual || choice.join.rank.isDefined

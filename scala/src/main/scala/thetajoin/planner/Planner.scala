@@ -11,7 +11,7 @@ import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
 import thetajoin.driver.{ByKeys, JoinRole, Spread, ThetaJoin}
 import thetajoin.hints.ThetaHint
 import thetajoin.kit.EqualKeys
-import thetajoin.logical.{ArrivalOrder, FileOfRow, RankedJoin}
+import thetajoin.logical.{AggregatedSide, ArrivalOrder, FileOfRow, RankedJoin}
 import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.{Settings, Yardsticks}
 
@@ -216,9 +216,13 @@ private final class Planning(
       if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
       else RepartitionOrSort.spread(estimate, offer, hasResidual = checked.nonEmpty),
       !asRead && RepartitionOrSort.areSorted(estimate, offer),
-      estimate
+      estimate,
+      listsPairs = checked.nonEmpty || !isAggregated(side)
     )
   }
+
+  private def isAggregated(side: BuildSide): Boolean =
+    Settings.AggregateEnabled.in(conf) && AggregatedSide.isAggregated(join, side)
 
   /**
    * A broadcast index may be of the equality keys alone, where pairs come out. Tests of values that an index prepares

@@ -1,5 +1,7 @@
 package thetajoin.relation
 
+import java.util.concurrent.ConcurrentHashMap
+
 import org.apache.spark.sql.execution.thetabridge.BroadcastableRelation
 
 import thetajoin.contract.JoinIndex
@@ -25,6 +27,9 @@ final class ThetaRelation(
     val isOfKeys: Boolean,
     val buildNanos: Long
 ) extends BroadcastableRelation {
+
+  /** What the tasks of a JVM have made of the rows, by what it was made from. */
+  @transient lazy val derived: ConcurrentHashMap[AnyRef, AnyRef] = new ConcurrentHashMap
 
   /** Bytes of rows and index. */
   def bytes: Long = store.bytes + index.bytes

@@ -23,6 +23,11 @@ final class BuildRowView(store: RowStore, types: Array[DataType]) extends Intern
     case paged: PagedColumn => cursor.at(position).get(paged.field, types(ordinal))
   }
 
+  override def isNullAt(ordinal: Int): Boolean = store.columns(ordinal) match {
+    case flat: FlatColumn => flat.isNull(position)
+    case paged: PagedColumn => cursor.at(position).isNullAt(paged.field)
+  }
+
   override def getLong(ordinal: Int): Long = flat(ordinal).asInstanceOf[Array[Long]](position)
   override def getInt(ordinal: Int): Int = flat(ordinal).asInstanceOf[Array[Int]](position)
   override def getDouble(ordinal: Int): Double = flat(ordinal).asInstanceOf[Array[Double]](position)

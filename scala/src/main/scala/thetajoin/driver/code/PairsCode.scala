@@ -22,6 +22,7 @@ private[driver] final class PairsCode(
     firstRows: Option[FirstRowsCode]
 ) {
   import JoinMetrics.{Matches, OutputRows}
+  import PairsCode.Run
 
   private val role = task.role
   private val candidates = relation.candidates
@@ -66,6 +67,8 @@ private[driver] final class PairsCode(
        |$prepare
        |while (${runs.next(probeIsTail)}()) {
        |  final int $end = $until;
+       |  ${if (task.foldsRuns) s"final int $runRows = ${isRun(from, end)} ? $end - $from : 0;"
+      else ""}
        |  long $emitted = 0L;
        |  $loops
        |  $from = $end;
@@ -86,12 +89,13 @@ private[driver] final class PairsCode(
   ): String = {
     val columns = relation.newColumns()
     val p = ctx.freshName("position")
+    val after = if (task.foldsRuns) s"($runRows > 0 ? $end : $p + 1)" else s"$p + 1"
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
     val next = (padded ++ probeIsTail).reduceOption(_ + " || " + _).fold(search)(search.unless)
     val leave = stop.map { s =>
       s"""
          |if ($s) {
-         |  $from = $p + 1;
+         |  $from = $after;
          |  ${countRun(emitted, probeIsTail)}
          |  return;
          |}""".stripMargin
@@ -99,9 +103,9 @@ private[driver] final class PairsCode(
     val loop =
       s"""
          |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
-         |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(s"$p + 1", end)}) {
+         |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(after, end)}) {
          |  $emitted += 1L;
-         |  ${consumer.emit(output(probe, columns.at(p, padded)))}
+         |  ${emit(probe, columns, p, padded, consumer, Run(s"$runRows > 0", end))}
          |  $leave
          |}""".stripMargin
     s"${columns.declareLocals}\n$loop"
@@ -131,12 +135,17 @@ private[driver] final class PairsCode(
     ) = {
       val columns = relation.newColumns()
       val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
-      val emit = consumer.emit(output(probe, columns.at(p, padded)))
+      def of(isRun: String) = emit(probe, columns, p, padded, consumer, Run(isRun, "until"))
+      val ofRow = of("false")
       def loopTo(end: String): String = {
         val (first, next) = (search(p, end), search(s"$p + 1", end))
         val count = if (search == NoSearch) "" else "emitted += 1L;"
-        s"for ($p = $first; $p < $end; $p = $next) {\n$count\n$emit\n}"
+        s"for ($p = $first; $p < $end; $p = $next) {\n$count\n$ofRow\n}"
       }
+      val loop = MatchCode.inBlocks(p, "until")(loopTo)
+      val ofAll =
+        if (!isPair || !task.foldsRuns) loop
+        else s"if (${isRun("from", "until")}) {\n${of("true")}\nemitted = 1L;\n} else {\n$loop\n}"
       val isOnlyPadded = !isPair && probeIsTail.isEmpty
       ctx.addNewFunction(
         name,
@@ -150,7 +159,7 @@ private[driver] final class PairsCode(
            |  long emitted = ${if (search == NoSearch) "until - from" else "0L"};
            |  ${consumer.enterLoop}
            |  int $p = from;
-           |  ${if (isOnlyPadded) emit else MatchCode.inBlocks(p, "until")(loopTo)}
+           |  ${if (isOnlyPadded) ofRow else ofAll}
            |  ${consumer.leaveLoop}
            |  return emitted;
            |}""".stripMargin
@@ -171,6 +180,31 @@ private[driver] final class PairsCode(
            |}""".stripMargin
       }
     (s"$evaluated\n${kept.set}", loops)
+  }
+
+  private lazy val runRows = ctx.freshName("runRows")
+
+  /** Whether aggregate functions take a run as a whole: all of its rows match, and they are not listed. */
+  private def isRun(from: String, until: String): String =
+    if (relation.newColumns().isListed) "false"
+    else s"$candidates.areFound() && $until - $from >= ${PairsCode.FewestFolded}"
+
+  /** Text that hands a row to the consumer: of the build row at a place, or of all to the end of a run. */
+  private def emit(
+      probe: Seq[ExprCode],
+      columns: BuildColumns,
+      place: String,
+      padded: Option[String],
+      consumer: RowConsumer,
+      run: Run
+  ): String = {
+    val build = columns.at(place, padded)
+    relation.fold match {
+      case None => consumer.emit(output(probe, build))
+      case Some(fold) =>
+        val (text, buffers) = fold(run.isRun, place, run.end, build)
+        s"$text\n${consumer.emit(output(probe, buffers))}"
+    }
   }
 
   private def output(probe: Seq[ExprCode], build: Seq[ExprCode]): Seq[ExprCode] =
@@ -200,10 +234,22 @@ private[driver] final class PairsCode(
         s"""
            |${counters.add(emitted, Seq(OutputRows))}
            |if (${isPair.mkString(" && ")}) ${counters.add(emitted, Seq(Matches))}""".stripMargin
+    val folded =
+      if (!task.foldsRuns) ""
+      else s"if ($runRows > 0) ${counters.add(s"$runRows - 1", Seq(Matches))}"
     val remember = if (role.padsProbe) s"$found |= $emitted > 0L;" else ""
-    s"$count\n$remember"
+    s"$count\n$folded\n$remember"
   }
 
   /** A method that moves to the first row of a probe row, and says whether there is one. */
   def firstRow(search: MatchSearch): String = runs.firstRow(search)
+}
+
+private object PairsCode {
+
+  /** Shorter runs are aggregated row by row. */
+  private final val FewestFolded = 8
+
+  /** Whether a row stands for the rest of a run, and where that ends. */
+  private final case class Run(isRun: String, end: String)
 }

@@ -44,7 +44,7 @@ private[driver] final class RelationCode(
   val candidates: String = ctx.addMutableState(
     candidatesClass,
     "candidates",
-    v => s"$v = new $candidatesClass($relation, $inBatches);",
+    v => s"$v = new $candidatesClass($relation, $inBatches, ${task.foldsRuns});",
     forceInline = true
   )
 
@@ -79,6 +79,9 @@ private[driver] final class RelationCode(
     val prober = if (inBatches) sample.index.newBatchProber().get else sample.index.newProber()
     prober.isInstanceOf[ListProber]
   }
+
+  /** Set if aggregate functions take the rows. */
+  lazy val fold: Option[FoldCode] = task.fold.map(new FoldCode(ctx, _, task.aggregated, relation))
 
   /** Columns of candidates by their place. */
   def candidateColumns(): BuildColumns = columns(isListed = listsCandidates)

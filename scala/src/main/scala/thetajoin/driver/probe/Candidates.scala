@@ -11,11 +11,13 @@ import thetajoin.relation.ThetaRelation
  * The candidate runs of one probe row at a time: the runs of the index, then the build rows whose own key could not
  * be evaluated. There is one for each task, used by generated and interpreted code alike. A killed task ends here,
  * however many candidates it looks at before it gives a row.
+ *
+ * @param wholeRuns whether a run of the index is given as a whole, however long
  */
-final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
+final class Candidates(relation: ThetaRelation, inBatches: Boolean, wholeRuns: Boolean) {
   import Candidates._
 
-  def this(relation: ThetaRelation) = this(relation, inBatches = false)
+  def this(relation: ThetaRelation) = this(relation, inBatches = false, wholeRuns = false)
 
   private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
   private val prober = if (inBatches) batchProber else relation.index.newProber()
@@ -124,6 +126,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     tail = rows
     partFrom = partEnd
     state = Tail
+    found = false
   }
 
   /** Puts the rows that were chosen among the candidates of a probe row in their place. */
@@ -192,11 +195,14 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean) {
     run(0, rows)
   }
 
-  /** A long run is given in parts, so that no loop over a run has to ask for anything but its pairs. */
+  /**
+   * A long run is given in parts, so that no loop over a run has to ask for anything but its pairs; as a whole if the
+   * index found it, and runs are not looped over.
+   */
   private def run(from: Int, until: Int): Boolean = {
     runFrom = from
     runUntil = until
-    if (until - from > MostOfRun) {
+    if (until - from > MostOfRun && !(wholeRuns && found)) {
       runUntil = from + MostOfRun
       endOfLong = until
       afterLong = state

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.BooleanType
 
+import thetajoin.aggregate.RunFold
 import thetajoin.driver.unmatched.{BuildTail, EndsWithTail}
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 import thetajoin.relation.ThetaRelation
@@ -29,6 +30,10 @@ final class InterpretedJoin(
   private val finder = new MatchFinder(task, relation, partition, inBatches = rowsTogether > 0)
   private val buildRow = new BuildRowView(relation.store, types)
   private val noBuildRow = new GenericInternalRow(types.length)
+  private val fold = task.fold.map(new RunFold(_, relation, task.aggregated))
+  private def ofBuild(from: Int, until: Int): InternalRow =
+    fold.fold(buildRow.at(from))(_.of(from, until))
+  private def ofNoBuild: InternalRow = fold.fold[InternalRow](noBuildRow)(_.ofNone)
   private val noProbeRow = new GenericInternalRow(task.probeOutput.size)
   private val outputRows = metrics(JoinMetrics.OutputRows)
   private val candidateRows = metrics(JoinMetrics.CandidateRows)
@@ -98,10 +103,10 @@ final class InterpretedJoin(
     val exists = task.role.buildExistence.collect { case Existence.Marked =>
       AttributeReference("exists", BooleanType, nullable = false)()
     }
-    val nullable = (task.probeOutput ++ task.stored).map(_.withNullability(true))
+    val nullable = (task.probeOutput ++ task.buildOutput).map(_.withNullability(true))
     val output = UnsafeProjection.create(
       if (task.role.buildExistence.isDefined) task.stored ++ exists
-      else task.outputOrder(task.probeOutput, task.stored).map(_.withNullability(true)),
+      else task.outputOrder(task.probeOutput, task.buildOutput).map(_.withNullability(true)),
       nullable ++ exists
     )
     val joined, withFlag = new JoinedRow
@@ -109,7 +114,7 @@ final class InterpretedJoin(
     def ofTail(rows: BuildTail): Iterator[InternalRow] = {
       finder.candidates.buildRows(rows)
       runs(() => finder.candidates.next()).map { p =>
-        joined(noProbeRow, buildRow.at(p))
+        joined(noProbeRow, ofBuild(p, p + 1))
         if (exists.isEmpty) output(joined)
         else {
           flag.update(0, finder.candidates.matched)
@@ -117,22 +122,37 @@ final class InterpretedJoin(
         }
       }
     }
+    def nextRun(): Boolean = {
+      val more = finder.candidates.next()
+      if (more) candidateRows += finder.candidates.until - finder.candidates.from
+      more
+    }
+    def folded(row: InternalRow): Iterator[InternalRow] =
+      Iterator.continually(nextRun()).takeWhile(identity).flatMap { _ =>
+        val (from, until) = (finder.candidates.from, finder.candidates.until)
+        if (finder.candidates.areFound && !finder.candidates.listsPositions) {
+          matches += until - from
+          Iterator.single(output(joined(row, ofBuild(from, until))))
+        } else
+          Iterator.range(from, until).map(finder.candidates.position).filter(finder.matches(row, _))
+            .map { p =>
+              matches += 1
+              output(joined(row, ofBuild(p, p + 1)))
+            }
+      }
     def ofRow(row: InternalRow): Iterator[InternalRow] = {
-      val matching = runs { () =>
-        val more = finder.candidates.next()
-        if (more) candidateRows += finder.candidates.until - finder.candidates.from
-        more
-      }.filter(finder.matches(row, _))
+      val matching = runs(nextRun _).filter(finder.matches(row, _))
       val chosen = ranked match {
         case Some(lowest) => lowest.of(row, matching)
         case None => task.limit.fold(matching)(matching.take)
       }
       val pairs = chosen.map { p =>
         matches += 1
-        output(joined(row, buildRow.at(p)))
+        output(joined(row, ofBuild(p, p + 1)))
       }
-      if (task.role.padsProbe && pairs.isEmpty) Iterator.single(output(joined(row, noBuildRow)))
-      else pairs
+      val rows = if (task.foldsRuns) folded(row) else pairs
+      if (task.role.padsProbe && rows.isEmpty) Iterator.single(output(joined(row, ofNoBuild)))
+      else rows
     }
     probe.flatMap(row => if (row == null) ofTail(tail) else ofRow(row))
   }
@@ -208,7 +228,7 @@ final class MatchFinder(
   (passes ++ residual ++ ofFound).foreach(_.initialize(partition))
 
   private val asksKeys = !task.keysMayRaise || relation.store.rows > 0
-  val candidates = new Candidates(relation, inBatches)
+  val candidates = new Candidates(relation, inBatches, task.foldsRuns)
 
   def start(row: InternalRow): Unit =
     if (!isAsked(row)) candidates.none()

@@ -1,0 +1,76 @@
+package thetajoin.driver.code
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.codegen._
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+
+import thetajoin.aggregate.{Fold, RunFold}
+import thetajoin.codegen.ExpressionCode
+
+/** The buffers of aggregate functions over a run of build rows, as Java text. Those of one row are made in place. */
+private[driver] final class FoldCode(
+    ctx: CodegenContext,
+    fold: Fold,
+    stored: Seq[Attribute],
+    relation: String
+) {
+  private val read = AttributeSet.fromAttributeSets(fold.ofOneRow.map(_.references))
+
+  private lazy val runs: String = {
+    val runClass = classOf[RunFold].getName
+    val functions = ctx.addReferenceObj("fold", fold)
+    val columns = ctx.addReferenceObj("stored", stored, "scala.collection.immutable.Seq")
+    ctx.addMutableState(
+      runClass,
+      "runFold",
+      v => s"$v = new $runClass($functions, $relation, $columns);",
+      forceInline = true
+    )
+  }
+
+  /**
+   * Text that sets variables for the buffers, and these.
+   *
+   * @param isRun whether they are of all positions `[from, until)`; else of the one row with these columns
+   */
+  def apply(
+      isRun: String,
+      from: String,
+      until: String,
+      columns: Seq[ExprCode]
+  ): (String, Seq[ExprCode]) = {
+    val run = ctx.freshName("run")
+    val load = ExpressionCode.evaluate(columns, stored, read)
+    val ofRow = fold.ofOneRow.map(ExpressionCode(ctx, _, stored, columns, crowded = true))
+    val ofRun = fold.buffers.zipWithIndex.map { case (buffer, ordinal) =>
+      val value = CodeGenerator.getValue(run, buffer.dataType, ordinal.toString)
+      ExpressionCode.variable(ctx, buffer, value, Seq(s"$run.isNullAt($ordinal)"))
+    }
+    val set = fold.buffers.map { buffer =>
+      val (isNull, value) = (ctx.freshName("bufferIsNull"), ctx.freshName("buffer"))
+      ExprCode(JavaCode.isNullVariable(isNull), JavaCode.variable(value, buffer.dataType))
+    }
+    val declare = set.zip(fold.buffers).map { case (to, buffer) =>
+      s"boolean ${to.isNull};\n${CodeGenerator.javaType(buffer.dataType)} ${to.value};"
+    }
+    def assign(from: Seq[ExprCode]): String = set.zip(from).map { case (to, from) =>
+      s"${from.code}\n${to.isNull} = ${from.isNull};\n${to.value} = ${from.value};"
+    }.mkString("\n")
+    if (isRun == "false")
+      return (
+        s"$load\n${ofRow.map(_.code).mkString("\n")}",
+        ofRow.map(r => r.copy(code = EmptyBlock))
+      )
+    val text =
+      s"""
+         |${declare.mkString("\n")}
+         |if ($isRun) {
+         |  final ${classOf[InternalRow].getName} $run = $runs.of($from, $until);
+         |  ${assign(ofRun)}
+         |} else {
+         |  $load
+         |  ${assign(ofRow)}
+         |}""".stripMargin
+    (text, set)
+  }
+}
