@@ -153,10 +153,15 @@ class Comparison(Generic[Q]):
             same_rows()
 
     def index_keys_from(self, rows: int) -> None:
-        """From how many build rows on a join's index is of its equality keys alone, where few rows have the same keys."""
+        """From how many build rows on a join's index is of its equality keys alone, where few rows have the same keys.
+
+        Short runs are aggregated as a whole in the same rounds.
+        """
         jvm = self.spark._jvm
         assert jvm is not None
         jvm.thetajoin.Yardsticks.set("indexOfKeysRows", rows)
+        jvm.thetajoin.Yardsticks.set("foldedRun", 2 if rows == FEW_ROWS else 8)
+        jvm.thetajoin.Yardsticks.set("foldedBlock", 2 if rows == FEW_ROWS else 16)
 
     def run(self, case: Case[Q]) -> None:
         self.confs.apply(OFF)

@@ -61,6 +61,15 @@ def brute_force(query: Query, left: Table, right: Table) -> Rows | None:
         return Counter([(len(kept), _sum(kept, "id"), _count(kept, "n"))])
     if query.output == "ids":
         return Counter((l and l["id"], r and r["id"]) for l, r in pairs)  # noqa: E741
+    if query.grouped:
+        of = ("l", "r").index(query.grouped[0])
+        groups: dict[Any, list[Row]] = {}
+        for pair in pairs:
+            groups.setdefault((pair[of] or {}).get("id"), []).append(pair[1 - of] or {})
+        return Counter(
+            (key, len(rows), _sum(rows, "id"), _count(rows, "n"), _least(rows, "n"))
+            for key, rows in groups.items()
+        )
     ls_out, rs_out = [l or {} for l, _ in pairs], [r or {} for _, r in pairs]  # noqa: E741
     sums = (_sum(ls_out, "id"), _sum(rs_out, "id"), _count(ls_out, "n"), _count(rs_out, "n"))
     return Counter([(len(pairs), *sums)])
@@ -69,6 +78,10 @@ def brute_force(query: Query, left: Table, right: Table) -> Rows | None:
 def _sum(rows: list[Row], column: str) -> int | None:
     values = [row[column] for row in rows if row.get(column) is not None]
     return sum(values) if values else None
+
+
+def _least(rows: list[Row], column: str) -> int | None:
+    return min((row[column] for row in rows if row.get(column) is not None), default=None)
 
 
 def _count(rows: list[Row], column: str) -> int:

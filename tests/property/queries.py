@@ -411,6 +411,7 @@ def between_sides(
     return parts
 
 
+GROUPED = ("by lr", "by rl")
 HINTS = ("/*+ BROADCAST(l) */ ", "/*+ BROADCAST(r) */ ")
 # Spark's limit of a broadcast: as it is, one that no table is below, and one that some tables are below.
 BROADCASTS = ("10m", "1b", "300b")
@@ -492,8 +493,16 @@ class Query:
         return len(columns) == len(set(columns))
 
     @property
+    def grouped(self) -> str:
+        """The side whose rows are grouped, and the side that is aggregated; none if rows come out as they are."""
+        return self.output.removeprefix("by ") if self.output.startswith("by ") else ""
+
+    @property
     def columns(self) -> str:
         """What is selected. All but `payload` are whole numbers."""
+        if self.grouped:
+            one, other = self.grouped
+            return f"{one}.id, count(*), sum({other}.id), count({other}.n), min({other}.n)"
         if self.join in ("LEFT SEMI JOIN", "LEFT ANTI JOIN"):
             return {"ids": "l.id", "sums": "count(*), sum(l.id), count(l.n)", "payload": "l.*"}[
                 self.output
@@ -520,7 +529,8 @@ class Query:
             asked = "IN" if self.join == "LEFT SEMI JOIN" else "NOT IN"
             met = f"SELECT l.id FROM l JOIN r ON {condition}"
             return f"SELECT {self.columns} FROM l WHERE l.id {asked} ({met})"
-        return f"SELECT {self.hint}{self.columns} FROM {left} {self.join} {right} ON {condition}"
+        groups = f" GROUP BY {self.grouped[0]}.id" if self.grouped else ""
+        return f"SELECT {self.hint}{self.columns} FROM {left} {self.join} {right} ON {condition}{groups}"
 
 
 @st.composite
@@ -532,8 +542,19 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     block = draw(st.sampled_from(("", "", "128m", "100b")))
     by_range = bool(block) and families[0] is families[1] and draw(st.booleans())
     first = ranges(families[0], l, r) if by_range else st.one_of(*pairs, alternatives(pair))
+    output = draw(
+        st.sampled_from(("ids", "sums", "payload", *(GROUPED if join in JOINS[:4] else ())))
+    )
+    hint = "" if block else draw(st.sampled_from(("", *HINTS)))
     conjuncts = [draw(first)]
-    conjuncts += draw(st.lists(st.one_of(pair, one_sided(), alternatives(pair)), max_size=3))
+    if output in GROUPED and draw(st.booleans()):
+        # What an index answers alone, with the side built that is aggregated.
+        conjuncts = [draw(comparisons("x", families[0], l.x, r.x))]
+        if families[0] is families[1] and draw(st.booleans()):
+            conjuncts = [draw(ranges(families[0], l, r))]
+        hint = "" if block else f"/*+ BROADCAST({output[-1]}) */ "
+    else:
+        conjuncts += draw(st.lists(st.one_of(pair, one_sided(), alternatives(pair)), max_size=3))
     if draw(st.integers(0, 19)) == 19:
         conjuncts.append(
             Condition(
@@ -544,8 +565,8 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
     return Query(
         join,
         tuple(conjuncts),
-        "" if block else draw(st.sampled_from(("", *HINTS))),
-        draw(st.sampled_from(("ids", "sums", "payload"))),
+        hint,
+        output,
         draw(st.tuples(*[st.sampled_from((SOURCES[0],) * 7 + SOURCES[1:])] * 2)),
         draw(st.sampled_from(("codegen-aqe", "interpreted-aqe", "codegen", "interpreted"))),
         draw(st.booleans()),

@@ -49,6 +49,7 @@ class TwoTables(Comparison[Query]):
     def plan(self, query: Query, off: Outcome, on: Outcome) -> str | None:
         """Where Spark alone has a nested loop, there must be an accelerator; an index where one serves."""
         ids = {node.accelerator for node in on.nodes}
+        self.covered["aggregated"] += "aggregated: [" in on.plan
         if query.block:
             self.covered["by ranges"] += "range_of(" in on.plan
             self.covered["in blocks"] += "BlockThetaJoin" in on.plan

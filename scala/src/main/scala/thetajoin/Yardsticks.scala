@@ -95,6 +95,12 @@ object Yardsticks {
   /** The candidates that take as long as the aggregate of a run, however long it is. */
   val FoldedRows = new Yardstick("foldedRows", 64.0)
 
+  /** The fewest rows of a run that are aggregated as a whole. */
+  val FoldedRun = new Yardstick("foldedRun", 8)
+
+  /** So many build rows have the aggregate of all of them made once. */
+  val FoldedBlock = new Yardstick("foldedBlock", 16)
+
   /** Cores that look probe rows up. A few: more would hardly change which side is built. */
   val Cores = new Yardstick("cores", 4.0)
 

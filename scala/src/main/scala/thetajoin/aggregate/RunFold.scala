@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
+import thetajoin.Yardsticks
 import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.BuildRowView
 
@@ -24,22 +25,23 @@ final class RunFold(fold: Fold, relation: ThetaRelation, stored: Seq[Attribute])
   private val update = MutableProjection.create(fold.updates, fold.state ++ stored).target(result)
   private val merge =
     MutableProjection.create(fold.merges, fold.state ++ fold.others).target(result)
+  private val block = Yardsticks.FoldedBlock()
   private val cancellation = new Cancellation
   private var added = 0L
 
   /** Of the positions `[from, until)`. The row is used again for the next run. */
   def of(from: Int, until: Int): InternalRow = {
     result.copyFrom(empty)
-    if (until - from < 2 * RunTree.Block || added < relation.indexed) add(from, until)
+    if (until - from < 2 * block || added < relation.indexed) add(from, until)
     else
       tree match {
         case None => add(from, until)
         case Some(blocks) =>
-          val first = (from + RunTree.Block - 1) / RunTree.Block
-          val end = math.min(until, blocks.positions) / RunTree.Block
-          add(from, first * RunTree.Block)
+          val first = (from + block - 1) / block
+          val end = math.min(until, blocks.positions) / block
+          add(from, first * block)
           blocks.foreach(first, end)(other => merge(joined(result, other)))
-          add(end * RunTree.Block, until)
+          add(end * block, until)
       }
     result
   }
@@ -64,7 +66,7 @@ final class RunFold(fold: Fold, relation: ThetaRelation, stored: Seq[Attribute])
   private lazy val tree: Option[RunTree] = {
     val schema: AttributeSeq = fold.state ++ stored
     val functions = fold.updates.map(BindReferences.bindReference(_, schema).canonicalized)
-    relation.derived.computeIfAbsent((classOf[RunTree], fold.initial, functions), _ => made())
+    relation.derived.computeIfAbsent((block, fold.initial, functions), _ => made())
       .asInstanceOf[Option[RunTree]]
   }
 
@@ -72,12 +74,13 @@ final class RunFold(fold: Fold, relation: ThetaRelation, stored: Seq[Attribute])
   private def made(): Option[RunTree] =
     try
       Some(RunTree(
-        relation.indexed / RunTree.Block,
+        relation.indexed / block,
+        block,
         result.numFields,
         empty.getSizeInBytes,
-        block => {
+        number => {
           result.copyFrom(empty)
-          add(block * RunTree.Block, (block + 1) * RunTree.Block)
+          add(number * block, (number + 1) * block)
           result
         },
         (left, right) => {

@@ -5,9 +5,16 @@ import org.apache.spark.unsafe.Platform
 
 /**
  * Buffers of aggregate functions over each block of positions, and over each pair of neighbours below. A run needs two
- * of each level at most. They take some bytes a build row: see [[RunTree.Block]].
+ * of each level at most. They take some bytes a build row.
+ *
+ * @param block so many positions have buffers of their own
  */
-final class RunTree private (levels: Array[Array[Byte]], fields: Int, size: Int) {
+final class RunTree private (
+    levels: Array[Array[Byte]],
+    block: Int,
+    fields: Int,
+    size: Int
+) {
   private def nodes(level: Int): Int = levels(level).length / size
 
   /** Visits buffers of all positions in the blocks `[from, until)`, each position in one of them. */
@@ -30,7 +37,7 @@ final class RunTree private (levels: Array[Array[Byte]], fields: Int, size: Int)
   }
 
   /** How many positions are in blocks. */
-  def positions: Int = nodes(0) * RunTree.Block
+  def positions: Int = nodes(0) * block
 
   private def at(row: UnsafeRow, level: Int, node: Int): UnsafeRow = {
     row.pointTo(levels(level), Platform.BYTE_ARRAY_OFFSET + node.toLong * size, size)
@@ -40,16 +47,15 @@ final class RunTree private (levels: Array[Array[Byte]], fields: Int, size: Int)
 
 object RunTree {
 
-  /** So many positions have buffers of their own. */
-  final val Block = 16
-
   /**
    * @param blocks how many there are
+   * @param block how many positions each has
    * @param ofBlock gives the buffers of a block, in the same row for each
    * @param both gives the buffers of two of them together, in the same row each time
    */
   def apply(
       blocks: Int,
+      block: Int,
       fields: Int,
       size: Int,
       ofBlock: Int => UnsafeRow,
@@ -73,6 +79,6 @@ object RunTree {
         both(left, right)
       }
     }.takeWhile(_.nonEmpty)
-    new RunTree(levels.toArray, fields, size)
+    new RunTree(levels.toArray, block, fields, size)
   }
 }

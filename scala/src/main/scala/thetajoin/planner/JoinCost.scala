@@ -6,8 +6,11 @@ import thetajoin.contract.Cost
 /**
  * The expected time of a join, in nanoseconds: build rows are indexed by one core, probe rows are looked up by
  * several. Rows are estimates that may be wrong by far, so a side counts as `fewestRows` at least.
+ *
+ * @param takesRuns whether runs of candidates are as good as one candidate, where only their aggregates are asked for.
+ *   Accelerators are compared by the candidates themselves
  */
-private[planner] final class JoinCost(fewestRows: Double) {
+private[planner] final class JoinCost(fewestRows: Double, takesRuns: Boolean) {
   import JoinCost._
 
   def apply(choice: Choice): Double = {
@@ -24,7 +27,7 @@ private[planner] final class JoinCost(fewestRows: Double) {
     val looked =
       if (isRanked && hasResidual) all * Yardsticks.UntilMatch()
       else if (isRanked || choice.join.role.oneRowAtMost && !hasResidual) 1.0
-      else if (!choice.listsPairs) all.min(Yardsticks.FoldedRows())
+      else if (takesRuns && !choice.listsPairs) all.min(Yardsticks.FoldedRows())
       else all
     // In any other order the rank of each candidate is evaluated.
     val isTested = hasResidual || choice.join.rank.isDefined
@@ -67,7 +70,7 @@ private[planner] object JoinCost {
    * If sides are small, it hardly matters which accelerator serves them. An accelerator that leaves few candidates is
    * right for large sides too.
    */
-  val ofAccelerators = new JoinCost(fewestRows = 10000)
+  val ofAccelerators = new JoinCost(fewestRows = 10000, takesRuns = false)
 
-  val ofSides = new JoinCost(fewestRows = 1000)
+  val ofSides = new JoinCost(fewestRows = 1000, takesRuns = true)
 }

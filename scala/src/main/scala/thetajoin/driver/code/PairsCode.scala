@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.BooleanType
 
+import thetajoin.Yardsticks
 import thetajoin.codegen.{ExpressionCode, KeptColumns}
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
@@ -187,7 +188,7 @@ private[driver] final class PairsCode(
   /** Whether aggregate functions take a run as a whole: all of its rows match, and they are not listed. */
   private def isRun(from: String, until: String): String =
     if (relation.newColumns().isListed) "false"
-    else s"$candidates.areFound() && $until - $from >= ${PairsCode.FewestFolded}"
+    else s"$candidates.areFound() && $until - $from >= ${Yardsticks.FoldedRun()}"
 
   /** Text that hands a row to the consumer: of the build row at a place, or of all to the end of a run. */
   private def emit(
@@ -246,9 +247,6 @@ private[driver] final class PairsCode(
 }
 
 private object PairsCode {
-
-  /** Shorter runs are aggregated row by row. */
-  private final val FewestFolded = 8
 
   /** Whether a row stands for the rest of a run, and where that ends. */
   private final case class Run(isRun: String, end: String)
