@@ -15,6 +15,7 @@ __all__ = [
     "ACCELERATOR_PIECEWISE_ENABLED",
     "ACCELERATOR_VECTOR_ENABLED",
     "ACCELERATOR_WILDCARD_ENABLED",
+    "AGGREGATE_ENABLED",
     "BROADCAST_MAX_BYTES",
     "ENABLED",
     "EQUI_KEYS_MIN_BUILD_ROWS",
@@ -103,6 +104,14 @@ Default: ``true``. Since 0.1.0.
 ACCELERATOR_WILDCARD_ENABLED: Final = "spark.thetajoin.accelerator.wildcard.enabled"
 """Whether the wildcard accelerator may be chosen. Switch it off to compare plans or to avoid a
 defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+AGGREGATE_ENABLED: Final = "spark.thetajoin.aggregate.enabled"
+"""Whether a join gives partial results of the aggregate functions above it, in place of the pairs
+of a probe row. The functions are of the build side, and rows are grouped by the probe side or
+not at all. Switch it off to compare plans.
 
 Default: ``true``. Since 0.1.0.
 """

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.thetabridge.{JoinsTab, SettingEntries}
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 import thetajoin.accelerator.Registry
-import thetajoin.exec._
+import thetajoin.exec.{BoundScans, BuildRows, TakeArrangedJoins, ThetaJoinStrategy}
 import thetajoin.functions.SqlFunction
 import thetajoin.functions.spatial.SpatialFunctions
 import thetajoin.functions.vector.VectorSqlFunctions
@@ -23,6 +23,7 @@ import thetajoin.recognise.{
   RecogniseRanked
 }
 import thetajoin.report.ExplainFunction
+import thetajoin.stage.{FoldAggregates, IsolateProbe}
 
 /** The entry into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeMap,
   AttributeReference,
+  ExprId,
   Expression,
   If
 }
@@ -44,6 +45,11 @@ final case class Fold(functions: Seq[AggregateExpression], buffers: Seq[Attribut
 
   /** The buffers together with others. */
   def merges: Seq[Expression] = declarative.flatMap(_.mergeExpressions)
+
+  /** With the numbers that any fold of equal functions has. */
+  def canonicalized: Fold = copy(buffers = buffers.zipWithIndex.map { case (buffer, i) =>
+    buffer.withExprId(ExprId(i.toLong)).canonicalized.asInstanceOf[Attribute]
+  })
 
   /** The buffers of one row. */
   def ofOneRow: Seq[Expression] = {

@@ -55,6 +55,11 @@ final case class ThetaJoin(
   private def refuse(): Nothing =
     throw new IllegalStateException(s"a join has no value: $accelerator")
 
+  override lazy val canonicalized: Expression = withCanonicalizedChildren match {
+    case join: ThetaJoin => join.copy(fold = join.fold.map(_.canonicalized))
+    case other => other
+  }
+
   override def children: Seq[Expression] =
     buildKeys ++ probeKeys ++ buildFilter ++ probeFilter ++ served ++ residual ++ ofFound ++ rank ++
       byKeys.toSeq.flatMap(_.all) ++ fold.toSeq.flatMap(_.functions)

@@ -17,7 +17,7 @@ import thetajoin.driver.{JoinMetrics, JoinTask}
 import thetajoin.relation.ThetaRelation
 
 /** A node right above a join that takes its rows within the join's loops. */
-private[exec] trait ConsumesJoin {
+private[thetajoin] trait ConsumesJoin {
   def consumer(consume: Seq[ExprCode] => String): RowConsumer
 }
 

@@ -1,5 +1,6 @@
 package thetajoin.exec
 
+import org.apache.spark.sql.catalyst.expressions.aggregate.Complete
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 import org.apache.spark.sql.execution._
@@ -24,7 +25,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops with DriverMetrics {
     case BuildRight => left
   }
 
-  private[exec] final def build: SparkPlan = buildSide match {
+  private[thetajoin] final def build: SparkPlan = buildSide match {
     case BuildLeft => left
     case BuildRight => right
   }
@@ -61,7 +62,9 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops with DriverMetrics {
       buildSide,
       s"index: ${text(join.served)}",
       s"residual: ${text(join.ofFound)}"
-    ) ++ join.fold.map(f => s"aggregated: ${text(f.functions)}") ++ join.k.map(k =>
+    ) ++ join.fold.map(f =>
+      s"aggregated: ${text(f.functions.map(_.copy(mode = Complete)))}"
+    ) ++ join.k.map(k =>
       s"limit: $k"
     ) ++ join.rank.map(r => s"rank: $r")
 

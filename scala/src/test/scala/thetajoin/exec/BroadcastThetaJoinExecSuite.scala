@@ -272,7 +272,9 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   }
 
   test("an aggregate without keys takes rows in the join's loop") {
-    def aggregates(plan: SparkPlan) = collect(plan) { case p: PairAggregateExec => p }
+    def aggregates(plan: SparkPlan) = collect(plan) { case p: thetajoin.stage.PairAggregateExec =>
+      p
+    }
     def assertNone(sql: String) = {
       val plan = executed(spark.sql(sql))
       assert(thetaJoins(plan).size == 1)

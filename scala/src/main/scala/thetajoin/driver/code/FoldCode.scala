@@ -7,7 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import thetajoin.aggregate.{Fold, RunFold}
 import thetajoin.codegen.ExpressionCode
 
-/** The buffers of aggregate functions over a run of build rows, as Java text. Those of one row are made in place. */
+/**
+ * The buffers of aggregate functions over a run of build rows, as Java text. The buffers of one row are made in place.
+ */
 private[driver] final class FoldCode(
     ctx: CodegenContext,
     fold: Fold,

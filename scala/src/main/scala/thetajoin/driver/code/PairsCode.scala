@@ -90,7 +90,8 @@ private[driver] final class PairsCode(
   ): String = {
     val columns = relation.newColumns()
     val p = ctx.freshName("position")
-    val after = if (task.foldsRuns) s"($runRows > 0 ? $end : $p + 1)" else s"$p + 1"
+    val ofRun = if (task.foldsRuns) s"$runRows > 0" else "false"
+    val after = if (task.foldsRuns) s"($ofRun ? $end : $p + 1)" else s"$p + 1"
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
     val next = (padded ++ probeIsTail).reduceOption(_ + " || " + _).fold(search)(search.unless)
     val leave = stop.map { s =>
@@ -106,7 +107,7 @@ private[driver] final class PairsCode(
          |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
          |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(after, end)}) {
          |  $emitted += 1L;
-         |  ${emit(probe, columns, p, padded, consumer, Run(s"$runRows > 0", end))}
+         |  ${emit(probe, columns, p, padded, consumer, Run(ofRun, end))}
          |  $leave
          |}""".stripMargin
     s"${columns.declareLocals}\n$loop"

@@ -1,4 +1,4 @@
-package thetajoin.exec
+package thetajoin.stage
 
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution._
@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.Exchange
 
 import thetajoin.codegen.ExpressionCode
+import thetajoin.exec.{BroadcastThetaJoinExec, PartitionJoin, ProbeRowsExec}
 
 /**
  * Puts a [[ProbeRowsExec]] below each join that is better off with a loop of its own. The others are fused into their

@@ -1,4 +1,4 @@
-package thetajoin.exec
+package thetajoin.stage
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.{
@@ -20,6 +20,7 @@ import org.apache.spark.sql.execution.aggregate.{
 import thetajoin.Settings
 import thetajoin.aggregate.Fold
 import thetajoin.driver.ThetaJoin
+import thetajoin.exec.ThetaJoinExec
 
 /**
  * A partial aggregate of build columns above a join, by columns of the probe side or by none: the join gives the

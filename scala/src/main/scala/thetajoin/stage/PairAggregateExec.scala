@@ -1,4 +1,4 @@
-package thetajoin.exec
+package thetajoin.stage
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -22,6 +22,7 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 import thetajoin.codegen.{AggregateBuffers, KeptColumns}
 import thetajoin.driver.code.RowConsumer
+import thetajoin.exec.{ConsumesJoin, ThetaJoinExec}
 import thetajoin.rowstore.RowStore
 
 /**
