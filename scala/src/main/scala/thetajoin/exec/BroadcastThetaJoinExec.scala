@@ -103,8 +103,7 @@ final class BroadcastThetaJoinExec(
 
   override def nodeName: String = "BroadcastThetaJoin"
 
-  override def withJoin(changedJoin: ThetaJoin): BroadcastThetaJoinExec =
-    changed(newJoin = changedJoin)
+  override def withJoin(other: ThetaJoin): BroadcastThetaJoinExec = changed(newJoin = other)
 
   override def output: Seq[Attribute] = folded(super.output)
 

@@ -76,3 +76,6 @@ private[driver] final class FoldCode(
     (text, set)
   }
 }
+
+/** Whether a row stands for all rows to the end of a run, and where that is. */
+private[driver] final case class Run(isRun: String, end: String)

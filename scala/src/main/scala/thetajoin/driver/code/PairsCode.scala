@@ -23,7 +23,6 @@ private[driver] final class PairsCode(
     firstRows: Option[FirstRowsCode]
 ) {
   import JoinMetrics.{Matches, OutputRows}
-  import PairsCode.Run
 
   private val role = task.role
   private val candidates = relation.candidates
@@ -245,10 +244,4 @@ private[driver] final class PairsCode(
 
   /** A method that moves to the first row of a probe row, and says whether there is one. */
   def firstRow(search: MatchSearch): String = runs.firstRow(search)
-}
-
-private object PairsCode {
-
-  /** Whether a row stands for the rest of a run, and where that ends. */
-  private final case class Run(isRun: String, end: String)
 }
