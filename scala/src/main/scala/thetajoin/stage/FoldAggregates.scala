@@ -57,10 +57,12 @@ object FoldAggregates extends Rule[SparkPlan] {
     val ofProbe = (_: Expression).references.subsetOf(join.probe.outputSet)
     if (
       functions.nonEmpty && functions.forall(isFolded(_, join.build.outputSet)) &&
-      aggregate.groupingExpressions.forall(e => ofProbe(below(e))) && canFold(join.join)
+      aggregate.groupingExpressions.forall(e => ofProbe(below(e))) && canFold(join.join) &&
+      columns.forall(_.forall(_.deterministic))
     ) {
       val buffers = functions.flatMap(_.aggregateFunction.inputAggBufferAttributes)
       val ofRuns = join.withJoin(join.join.copy(fold = Some(Fold(functions, buffers))))
+      ofRuns.copyTagsFrom(join)
       val child = columns match {
         case None => ofRuns
         case Some(all) => ProjectExec(all.filter(ofProbe) ++ buffers, ofRuns)
@@ -86,10 +88,8 @@ object FoldAggregates extends Rule[SparkPlan] {
     join.role.pairs && join.k.isEmpty && join.rank.isEmpty && join.ofFound.isEmpty
 
   private def isFolded(e: AggregateExpression, build: AttributeSet): Boolean =
-    (e.mode == Partial || e.mode == Complete) && !e.isDistinct && e.deterministic && e.references.subsetOf(
-      build
-    ) &&
-      (e.aggregateFunction match {
+    (e.mode == Partial || e.mode == Complete) && !e.isDistinct && e.deterministic &&
+      e.references.subsetOf(build) && (e.aggregateFunction match {
         case f: DeclarativeAggregate =>
           f.aggBufferAttributes.forall(a => UnsafeRow.isMutable(a.dataType)) &&
           !e.exists(_.isInstanceOf[PlanExpression[_]])

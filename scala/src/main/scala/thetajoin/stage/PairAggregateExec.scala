@@ -140,15 +140,13 @@ object PairAggregateExec {
   }
 
   private def local(e: AggregateExpression): Boolean =
-    Seq(
-      Partial,
-      PartialMerge
-    ).contains(e.mode) && !e.isDistinct && e.filter.isEmpty && (e.aggregateFunction match {
-      case f: DeclarativeAggregate =>
-        f.aggBufferAttributes.forall(a => RowStore.isFlat(a.dataType)) && f.deterministic &&
-        !f.exists(needsSpark)
-      case _ => false
-    })
+    (e.mode == Partial || e.mode == PartialMerge) && !e.isDistinct && e.filter.isEmpty &&
+      (e.aggregateFunction match {
+        case f: DeclarativeAggregate =>
+          f.aggBufferAttributes.forall(a => RowStore.isFlat(a.dataType)) && f.deterministic &&
+          !f.exists(needsSpark)
+        case _ => false
+      })
 
   /**
    * An expression that Spark has to see in the plan: it runs subqueries ahead, leaves some functions out of generated

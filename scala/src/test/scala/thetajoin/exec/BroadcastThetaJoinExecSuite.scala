@@ -20,6 +20,7 @@ import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.driver.probe.ProbeBatch
 import thetajoin.driver.{JoinMetrics, Spread}
 import thetajoin.relation.ThetaRelation
+import thetajoin.stage.PairAggregateExec
 import thetajoin.{Settings, SharedSession}
 
 /** How the node behaves as a part of Spark's plans. */
@@ -272,9 +273,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   }
 
   test("an aggregate without keys takes rows in the join's loop") {
-    def aggregates(plan: SparkPlan) = collect(plan) { case p: thetajoin.stage.PairAggregateExec =>
-      p
-    }
+    def aggregates(plan: SparkPlan) = collect(plan) { case p: PairAggregateExec => p }
     def assertNone(sql: String) = {
       val plan = executed(spark.sql(sql))
       assert(thetaJoins(plan).size == 1)
