@@ -6,8 +6,8 @@ import org.apache.spark.sql.types._
 object SequenceFound extends ConditionRule {
   override val readings: Seq[Reading] = Seq(
     Reading(
-      "array_contains(sequence(b.lo, b.hi), a.t)",
-      "a.t BETWEEN least(b.lo, b.hi) AND greatest(b.lo, b.hi) AND b.lo IS NOT NULL AND b.hi IS NOT NULL"
+      "array_contains(sequence(b.x1, b.x2), a.x)",
+      "a.x BETWEEN least(b.x1, b.x2) AND greatest(b.x1, b.x2) AND b.x1 IS NOT NULL AND b.x2 IS NOT NULL"
     )
   )
   override val proof: String =
