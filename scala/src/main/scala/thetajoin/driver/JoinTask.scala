@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildSide}
 import thetajoin.aggregate.Fold
 import thetajoin.condition.{OrderedLong, Safety}
 import thetajoin.contract.KeyErrors
-import thetajoin.relation.ThetaRelation
+import thetajoin.relation.{RowRanks, ThetaRelation}
 
 /**
  * The work of the driver code for one join, between sides that have these columns.
@@ -67,7 +67,11 @@ final case class JoinTask(
   def ofCandidates: Seq[Expression] = residual ++ rank.map(_.child)
 
   /** Whether there is generated code for it. */
-  def hasCode: Boolean = rank.forall(order => OrderedLong.orders(order.dataType))
+  def hasCode: Boolean = ranksRows || rank.forall(order => OrderedLong.orders(order.dataType))
+
+  /** Whether candidates are ordered by the numbers of their rows, since their values are no numbers. */
+  def ranksRows: Boolean =
+    rank.exists(r => !OrderedLong.orders(r.dataType) && RowRanks.exist(r, stored))
 
   /** Whether several matches of a probe row are chosen, or one by its rank among all. */
   def choosesRows: Boolean = limit.exists(_ > 1) || rank.isDefined

@@ -17,7 +17,7 @@ import thetajoin.codegen.ExpressionCode
 import thetajoin.contract.Batches
 import thetajoin.driver.source.{BroadcastSource, TaskSource}
 import thetajoin.driver.unmatched.{BuildTailRdd, MatchMarker}
-import thetajoin.driver.{Existence, JoinRole, Spread, ThetaJoin}
+import thetajoin.driver.{Existence, JoinRole, ProbeRepartition, ThetaJoin}
 import thetajoin.relation.ThetaRelation
 
 /**
@@ -34,7 +34,7 @@ final class BroadcastThetaJoinExec(
     joinType: JoinType,
     condition: Option[Expression],
     override val join: ThetaJoin,
-    val spread: Spread,
+    val repartition: ProbeRepartition,
     val sortsProbe: Boolean
 ) extends BroadcastNestedLoopJoinExec(left, right, join.buildSide, joinType, condition)
     with ThetaJoinExec {
@@ -49,7 +49,7 @@ final class BroadcastThetaJoinExec(
     case 2 => joinType
     case 3 => condition
     case 4 => join
-    case 5 => spread
+    case 5 => repartition
     case 6 => sortsProbe
   }
   override def productIterator: Iterator[Any] = Iterator.tabulate(productArity)(productElement)
@@ -79,7 +79,7 @@ final class BroadcastThetaJoinExec(
         joinType,
         condition,
         newJoin,
-        spread,
+        repartition,
         newSortsProbe
       )
     changed.copyTagsFrom(this)
@@ -91,7 +91,7 @@ final class BroadcastThetaJoinExec(
     case BuildRight => UnspecifiedDistribution :: BroadcastDistribution(mode) :: Nil
   }
 
-  private def mayMoveRows: Boolean = spread != Spread.Never
+  private def mayMoveRows: Boolean = repartition != ProbeRepartition.Never
 
   /** Repartitioned rows are nowhere in particular; nor are build rows that are appended. */
   override def outputPartitioning: Partitioning =
@@ -124,7 +124,7 @@ final class BroadcastThetaJoinExec(
    * stop after each of them, and probe rows are not sorted in batches.
    */
   def wantsOwnLoop(consumedInPlace: Boolean): Boolean =
-    role.needsMatchedBuildRows || (mayMoveRows && !isSpreadAsRead) ||
+    role.needsMatchedBuildRows || (mayMoveRows && !comesInEnoughPartitions) ||
       !consumedInPlace && (mayBeInBatches ||
         !join.oneRowAtMost && !ProbeInput.givesRowByRow(probe))
 
@@ -145,8 +145,8 @@ final class BroadcastThetaJoinExec(
    * Whether rows that are moved only to idle cores come in enough partitions, which is then known without running
    * anything.
    */
-  private def isSpreadAsRead: Boolean =
-    spread == Spread.OverIdleCores &&
+  private def comesInEnoughPartitions: Boolean =
+    repartition == ProbeRepartition.OverIdleCores &&
       ProbeInput.hasPartitions(probe, sparkContext.defaultParallelism)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
@@ -172,20 +172,20 @@ final class BroadcastThetaJoinExec(
     marking.foreach(_.mark(broadcast))
     val rows = probe.execute()
     if (marking.isDefined) BuildTailRdd(rows, broadcast, BuildTailRdd.emits(role))
-    else spreadOrKept(rows, broadcast)
+    else repartitionedOrKept(rows, broadcast)
   }
 
-  private def spreadOrKept(
+  private def repartitionedOrKept(
       rows: RDD[InternalRow],
       broadcast: Broadcast[ThetaRelation]
   ): RDD[InternalRow] = {
     val cores = sparkContext.defaultParallelism
-    val spreads = ProbeInput.isMoved(spread, rows.getNumPartitions, cores, broadcast)
+    val moves = repartition.moves(rows.getNumPartitions, cores, broadcast.value.indexed)
     // Rows that are read twice must be the same rows both times, and a shuffle keeps them.
     val keeps = role.needsMatchedBuildRows && role.pairs && !ProbeInput.isRepeatable(probe)
     val input =
-      if (spreads || keeps)
-        RowShuffle.spread(
+      if (moves || keeps)
+        RowShuffle.repartitioned(
           rows,
           probe.output.map(_.dataType),
           math.max(cores, rows.getNumPartitions)
@@ -196,7 +196,7 @@ final class BroadcastThetaJoinExec(
       val relation = broadcast.value
       val marker = MatchMarker.factory(task.on(relation), relation, conf.wholeStageEnabled)
       // Rows that come from a shuffle, or come out in pairs as well, have all been read without this.
-      val endsEarly = spreads || role.pairs || EarlyEnd.isHidden(probe)
+      val endsEarly = moves || role.pairs || EarlyEnd.isHidden(probe)
       val marks = BuildTailRdd.marks(input, broadcast, marker, endsEarly)
       val tail = BuildTailRdd(marks, broadcast, BuildTailRdd.emits(role))
       if (role.pairs) new UnionRDD(sparkContext, Seq(input, tail)) else tail

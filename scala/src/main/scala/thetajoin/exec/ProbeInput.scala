@@ -1,6 +1,5 @@
 package thetajoin.exec
 
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.{Attribute, IsNotNull}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
@@ -9,9 +8,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 
 import thetajoin.Yardsticks
 import thetajoin.condition.{ConditionAnalysis, Safety}
-import thetajoin.driver.Spread
 import thetajoin.logical.Repeatable
-import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.RowStore
 
 /**
@@ -24,21 +21,6 @@ private[exec] object ProbeInput {
   def areNarrow(columns: Seq[Attribute]): Boolean =
     columns.forall(a => RowStore.isFlat(a.dataType)) &&
       columns.map(_.dataType.defaultSize).sum <= Yardsticks.NarrowRowBytes()
-
-  /** Whether rows in so many partitions are moved. */
-  def isMoved(
-      spread: Spread,
-      partitions: Int,
-      cores: Int,
-      broadcast: Broadcast[ThetaRelation]
-  ): Boolean = spread match {
-    case Spread.Never => false
-    case Spread.OverIdleCores => partitions < cores
-    case Spread.FromBuildRows(least) =>
-      partitions < cores || cores > 1 && broadcast.value.indexed >= least &&
-      partitions < cores * Yardsticks.PartitionsOfCore()
-    case Spread.Evenly => cores > 1
-  }
 
   /**
    * Whether a plan gives the same rows each time it runs, at less cost than keeping them: a scan of columns, with

@@ -21,7 +21,11 @@ private[exec] object RowShuffle {
    * yet meeting 30,000 others is work for every core. Rows go where the hash of their bytes says. A retried task
    * repeats that, whatever the order in which it reads its own input.
    */
-  def spread(rows: RDD[InternalRow], types: Seq[DataType], partitions: Int): RDD[InternalRow] =
+  def repartitioned(
+      rows: RDD[InternalRow],
+      types: Seq[DataType],
+      partitions: Int
+  ): RDD[InternalRow] =
     rowsOf(write(rows, types, partitions)(() => row => row.hashCode))
 
   /**

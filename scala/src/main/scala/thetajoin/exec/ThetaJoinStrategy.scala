@@ -106,7 +106,7 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
           join.joinType,
           join.condition,
           choice.join,
-          choice.spread,
+          choice.repartition,
           choice.sortsProbe
         )
       case Placement.Blocks(_, bytes) =>

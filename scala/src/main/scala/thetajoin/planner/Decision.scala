@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUti
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
 
 import thetajoin.contract.Offer
-import thetajoin.driver.{Spread, ThetaJoin}
+import thetajoin.driver.{ProbeRepartition, ThetaJoin}
 import thetajoin.reason.Reason
 
 /** The fate of a join: the choice, or why there is none, with every accelerator that lost and why. */
@@ -28,7 +28,7 @@ final case class Choice(
     join: ThetaJoin,
     placement: Placement,
     offer: Offer,
-    spread: Spread,
+    repartition: ProbeRepartition,
     sortsProbe: Boolean,
     estimate: Estimate,
     listsPairs: Boolean

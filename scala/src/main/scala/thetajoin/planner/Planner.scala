@@ -8,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.condition.{ConditionAnalysis, Conjunct, OneSided, PairTested}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
-import thetajoin.driver.{ByKeys, JoinRole, Spread, ThetaJoin}
+import thetajoin.driver.{ByKeys, JoinRole, ProbeRepartition, ThetaJoin}
 import thetajoin.hints.ThetaHint
 import thetajoin.kit.EqualKeys
 import thetajoin.logical.{AggregatedSide, ArrivalOrder, FileOfRow, RankedJoin}
@@ -213,8 +213,8 @@ private final class Planning(
       planned,
       placement,
       offer,
-      if (asRead || existenceOnly || shape.equiKeys.nonEmpty) Spread.Never
-      else RepartitionOrSort.spread(estimate, offer, hasResidual = checked.nonEmpty),
+      if (asRead || existenceOnly || shape.equiKeys.nonEmpty) ProbeRepartition.Never
+      else RepartitionOrSort.repartition(estimate, offer, hasResidual = checked.nonEmpty),
       !asRead && RepartitionOrSort.areSorted(estimate, offer),
       estimate,
       listsPairs = checked.nonEmpty || !isAggregated(side)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.types.LongType
 
 import thetajoin.Yardsticks
 import thetajoin.contract.Offer
-import thetajoin.driver.Spread
+import thetajoin.driver.ProbeRepartition
 
 /** How probe rows come to a broadcast index: where they are read or moved to other tasks, as they come or sorted. */
 private[planner] object RepartitionOrSort {
@@ -15,26 +15,23 @@ private[planner] object RepartitionOrSort {
     def mayBeMany(estimated: BigInt) = estimated * Yardsticks.Compression() >= leastRows
     offer.spec.batches.exists { batches =>
       def areNumbers = offer.probeKeys.takeRight(batches.bounds).forall(_.dataType == LongType)
-      batches.rows > 0 || areNumbers && mayBeMany(estimate.buildRows) && mayBeMany(
-        estimate.probeRows
-      )
+      def areMany = mayBeMany(estimate.buildRows) && mayBeMany(estimate.probeRows)
+      batches.rows > 0 || areNumbers && areMany
     }
   }
 
   /** Which probe rows are moved to other tasks. */
-  def spread(estimate: Estimate, offer: Offer, hasResidual: Boolean): Spread = {
-    val pairs = estimate.probeRows * estimate.buildRows
+  def repartition(estimate: Estimate, offer: Offer, hasResidual: Boolean): ProbeRepartition = {
     val cost = offer.cost
     val buildRows = estimate.buildRows.toDouble
     val ofRow = JoinCost.ofProbeRow(cost, buildRows, cost.share * buildRows, hasResidual)
-    if (ofRow < Yardsticks.ToMoveRow()) Spread.Never
-    else if (
-      offer.served.nonEmpty && estimate.probeRows <= Yardsticks.FewProbeRows() && pairs >= Yardsticks.ManyPairs()
-    )
-      Spread.Evenly
+    val fewMeetMany = estimate.probeRows <= Yardsticks.FewProbeRows() &&
+      estimate.probeRows * estimate.buildRows >= Yardsticks.ManyPairs()
+    if (ofRow < Yardsticks.ToMoveRow()) ProbeRepartition.Never
+    else if (offer.served.nonEmpty && fewMeetMany) ProbeRepartition.Always
     else if (cost.perPair > 0) {
       val least = Yardsticks.SurelyMore() * Yardsticks.ToMoveRow() / cost.perPair
-      Spread.FromBuildRows(least.toLong)
-    } else Spread.OverIdleCores
+      ProbeRepartition.FromBuildRows(least.toLong)
+    } else ProbeRepartition.OverIdleCores
   }
 }

@@ -18,7 +18,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import thetajoin.accelerator.Found
 import thetajoin.accelerator.existence.ExistenceSpec
 import thetajoin.driver.probe.ProbeBatch
-import thetajoin.driver.{JoinMetrics, Spread}
+import thetajoin.driver.{JoinMetrics, ProbeRepartition}
 import thetajoin.relation.ThetaRelation
 import thetajoin.stage.PairAggregateExec
 import thetajoin.{Settings, SharedSession}
@@ -114,7 +114,7 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("rows that are spread or appended are promised no place") {
+  test("rows that are repartitioned or appended are promised no place") {
     spark.range(0, 2000, 1, 1).createOrReplaceTempView("one")
     assertSame(
       "SELECT x.id, count(*) FROM one x JOIN one y ON (x.id + y.id) % 500 = 0 GROUP BY x.id",
@@ -308,8 +308,12 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
   test("few probe rows with many candidates are dealt out evenly") {
     spark.range(0, 40000, 1, 2).createOrReplaceTempView("ordered")
     val sql = "SELECT count(*) FROM ordered x JOIN ordered y ON x.id > y.id"
-    assert(broadcastJoins(executed(spark.sql(sql))).map(_.spread) == Seq(Spread.Evenly))
-    assert(broadcastJoins(executed(spark.sql(join))).map(_.spread) == Seq(Spread.Never))
+    assert(
+      broadcastJoins(executed(spark.sql(sql))).map(_.repartition) == Seq(ProbeRepartition.Always)
+    )
+    assert(
+      broadcastJoins(executed(spark.sql(join))).map(_.repartition) == Seq(ProbeRepartition.Never)
+    )
     assert(spark.sql(sql).head().getLong(0) == 40000L * 39999 / 2)
   }
 
@@ -328,7 +332,9 @@ class BroadcastThetaJoinExecSuite extends AnyFunSuite with SharedSession {
         s"SELECT id, no FROM few JOIN LATERAL (SELECT no, $value AS d FROM many WHERE no < $buildRows AND $value IS NOT NULL ORDER BY d LIMIT 1)"
       )
       val Seq(join) = broadcastJoins(executed(joined)): @unchecked
-      assert(join.join.accelerator == "vector" && join.spread.isInstanceOf[Spread.FromBuildRows])
+      assert(join.join.accelerator == "vector" && join.repartition.isInstanceOf[
+        ProbeRepartition.FromBuildRows
+      ])
       assert(joined.collect().forall(row => row.getLong(0) == row.getLong(1)))
       joined.rdd.mapPartitions(rows => Iterator(rows.size)).collect().count(_ > 0)
     }

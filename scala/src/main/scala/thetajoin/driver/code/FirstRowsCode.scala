@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, BitwiseNot, SortOrder}
 
 import thetajoin.codegen.ExpressionCode
-import thetajoin.condition.OrderedLong
+import thetajoin.condition.{OrderedLong, Safety}
 import thetajoin.driver.probe.FirstRows
 import thetajoin.driver.{JoinMetrics, JoinTask}
 
@@ -32,15 +32,18 @@ private[driver] final class FirstRowsCode(
   /** Of the candidates that are set for a probe row, whose columns are evaluated. */
   def choose(probe: Seq[ExprCode]): String = {
     val columns = relation.candidateColumns()
-    val read = AttributeSet.fromAttributeSets(task.rank.map(_.references))
-    val visitor = matching.visitor(probe, columns, read) { (pair, place) =>
+    val ofPairs = task.rank.filterNot(_ => task.ranksRows)
+    val read = AttributeSet.fromAttributeSets(ofPairs.map(_.references))
+    val visitor = matching.visitor(probe, columns, read, skipsRanked(columns)) { (pair, place) =>
       val position = columns.positionOf(place)
-      task.rank match {
+      ofPairs match {
+        case _ if task.ranksRows => s"$rows.offer($position, ${relation.rowRanks}[$position]);"
         case Some(rank) => offer(rank, pair, position)
         case None => s"$rows.add($position);\nif ($rows.isFull()) return $place + 1;"
       }
     }
     val (goesOn, narrow, sort) = task.rank match {
+      case Some(_) if task.ranksRows => ("", "", s"$rows.sort();")
       case Some(_) =>
         val narrow = s"if ($rows.isFull()) $candidates.narrow($rows.highestRank());"
         ("", narrow, s"$rows.sort();")
@@ -59,6 +62,15 @@ private[driver] final class FirstRowsCode(
        |$sort
        |${counters.add(seen, Seq(JoinMetrics.CandidateRows))}""".stripMargin
   }
+
+  /** The residual is not tested on a row that comes after all of the chosen ones, unless it may fail. */
+  private def skipsRanked(columns: BuildColumns)(place: String): String =
+    if (!task.ranksRows) ""
+    else {
+      val rank = s"${relation.rowRanks}[${columns.positionOf(place)}]"
+      val isAfter = if (task.residual.forall(Safety.cannotFail)) s" || !$rows.takes($rank)" else ""
+      s"if ($rank < 0$isAfter) continue;"
+    }
 
   private def offer(rank: SortOrder, pair: Seq[ExprCode], position: String): String = {
     val ascending = OrderedLong(rank.child)

@@ -49,12 +49,15 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candi
 
   /**
    * A look at all candidates. Each match is handed to `visit`: as the columns of the pair, evaluated if they are in
-   * `ofVisit`, and its place. `visit` may return the place after this one and so be the last.
+   * `ofVisit`, and its place. `skip` leaves a candidate out by its place ahead of that. `visit` may return the place after this one and so be the last.
    */
-  def visitor(probe: Seq[ExprCode], columns: BuildColumns, ofVisit: AttributeSet)(
-      visit: (Seq[ExprCode], String) => String
-  ): MethodSearch =
-    method("visitMatches", task.residual, probe, columns, ofVisit, held = None) { (pair, place) =>
+  def visitor(
+      probe: Seq[ExprCode],
+      columns: BuildColumns,
+      ofVisit: AttributeSet,
+      skip: String => String
+  )(visit: (Seq[ExprCode], String) => String): MethodSearch =
+    method("visitMatches", task.residual, probe, columns, ofVisit, None, skip) { (pair, place) =>
       val load = ExpressionCode.evaluate(pair, task.probeOutput ++ task.stored, ofVisit)
       s"$load\n${visit(pair, place)}"
     }
@@ -65,7 +68,8 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candi
       probe: Seq[ExprCode],
       columns: BuildColumns,
       ofMatches: AttributeSet,
-      held: Option[String]
+      held: Option[String],
+      skip: String => String = _ => ""
   )(ofMatch: (Seq[ExprCode], String) => String): MethodSearch = {
     val name = ctx.freshName(kind)
     val p = ctx.freshName("position")
@@ -73,7 +77,7 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candi
     val kept = new KeptColumns(ctx, task.probeOutput, probe, readBy(conjuncts) ++ ofMatches)
     val (ofProbe, ofBuild) = (kept.locals, columns.at(p))
     val test =
-      s"${check(conjuncts, ofProbe, ofBuild, orElse = "continue;")}\n${ofMatch(ofProbe ++ ofBuild, p)}"
+      s"${skip(p)}\n${check(conjuncts, ofProbe, ofBuild, orElse = "continue;")}\n${ofMatch(ofProbe ++ ofBuild, p)}"
     val guarded = held.fold(test) { error =>
       s"""
          |try {

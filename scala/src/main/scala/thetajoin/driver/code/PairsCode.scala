@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.BooleanType
 
 import thetajoin.Yardsticks
+import thetajoin.aggregate.Run
 import thetajoin.codegen.{ExpressionCode, KeptColumns}
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
 
@@ -67,8 +68,9 @@ private[driver] final class PairsCode(
        |$prepare
        |while (${runs.next(probeIsTail)}()) {
        |  final int $end = $until;
-       |  ${if (task.foldsRuns) s"final int $runRows = ${isRun(from, end)} ? $end - $from : 0;"
-      else ""}
+       |  ${run(from, end).map(r =>
+        s"final int $runRows = ${r.isRun} ? $end - $from : 0;"
+      ).mkString}
        |  long $emitted = 0L;
        |  $loops
        |  $from = $end;
@@ -89,8 +91,8 @@ private[driver] final class PairsCode(
   ): String = {
     val columns = relation.newColumns()
     val p = ctx.freshName("position")
-    val ofRun = if (task.foldsRuns) s"$runRows > 0" else "false"
-    val after = if (task.foldsRuns) s"($ofRun ? $end : $p + 1)" else s"$p + 1"
+    val run = if (foldsRuns) Some(Run(s"$runRows > 0", end)) else None
+    val after = run.fold(s"$p + 1")(r => s"(${r.isRun} ? $end : $p + 1)")
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
     val next = (padded ++ probeIsTail).reduceOption(_ + " || " + _).fold(search)(search.unless)
     val leave = stop.map { s =>
@@ -106,7 +108,7 @@ private[driver] final class PairsCode(
          |${padded.map(flag => s"final boolean $flag = $from < 0;").mkString}
          |for (int $p = ${next(from, end)}; $p < $end; $p = ${next(after, end)}) {
          |  $emitted += 1L;
-         |  ${emit(probe, columns, p, padded, consumer, Run(ofRun, end))}
+         |  ${emit(probe, columns, p, padded, consumer, run)}
          |  $leave
          |}""".stripMargin
     s"${columns.declareLocals}\n$loop"
@@ -136,17 +138,18 @@ private[driver] final class PairsCode(
     ) = {
       val columns = relation.newColumns()
       val (name, p) = (ctx.freshName("pairs"), ctx.freshName("position"))
-      def of(isRun: String) = emit(probe, columns, p, padded, consumer, Run(isRun, "until"))
-      val ofRow = of("false")
+      def of(run: Option[Run]) = emit(probe, columns, p, padded, consumer, run)
+      val ofRow = of(None)
       def loopTo(end: String): String = {
         val (first, next) = (search(p, end), search(s"$p + 1", end))
         val count = if (search == NoSearch) "" else "emitted += 1L;"
         s"for ($p = $first; $p < $end; $p = $next) {\n$count\n$ofRow\n}"
       }
       val loop = MatchCode.inBlocks(p, "until")(loopTo)
-      val ofAll =
-        if (!isPair || !task.foldsRuns) loop
-        else s"if (${isRun("from", "until")}) {\n${of("true")}\nemitted = 1L;\n} else {\n$loop\n}"
+      val ofAll = run("from", "until").filter(_ => isPair).fold(loop) { r =>
+        val folded = of(Some(r.copy(isRun = "true")))
+        s"if (${r.isRun}) {\n$folded\nemitted = 1L;\n} else {\n$loop\n}"
+      }
       val isOnlyPadded = !isPair && probeIsTail.isEmpty
       ctx.addNewFunction(
         name,
@@ -185,10 +188,15 @@ private[driver] final class PairsCode(
 
   private lazy val runRows = ctx.freshName("runRows")
 
-  /** Whether aggregate functions take a run as a whole: all of its rows match, and they are not listed. */
-  private def isRun(from: String, until: String): String =
-    if (relation.newColumns().isListed) "false"
-    else s"$candidates.areFound() && $until - $from >= ${Yardsticks.FoldedRun()}"
+  private lazy val foldsRuns = task.foldsRuns && !relation.newColumns().isListed
+
+  /** Set if aggregate functions may take a run as a whole: all of its rows match, and they are not listed. */
+  private def run(from: String, until: String): Option[Run] =
+    if (!foldsRuns) None
+    else {
+      val isRun = s"$candidates.areFound() && $until - $from >= ${Yardsticks.FoldedRun()}"
+      Some(Run(isRun, until))
+    }
 
   /** Text that hands a row to the consumer: of the build row at a place, or of all to the end of a run. */
   private def emit(
@@ -197,13 +205,13 @@ private[driver] final class PairsCode(
       place: String,
       padded: Option[String],
       consumer: RowConsumer,
-      run: Run
+      run: Option[Run]
   ): String = {
     val build = columns.at(place, padded)
     relation.fold match {
       case None => consumer.emit(output(probe, build))
       case Some(fold) =>
-        val (text, buffers) = fold(run.isRun, place, run.end, build)
+        val (text, buffers) = fold(run, place, build)
         s"$text\n${consumer.emit(output(probe, buffers))}"
     }
   }
@@ -236,7 +244,7 @@ private[driver] final class PairsCode(
            |${counters.add(emitted, Seq(OutputRows))}
            |if (${isPair.mkString(" && ")}) ${counters.add(emitted, Seq(Matches))}""".stripMargin
     val folded =
-      if (!task.foldsRuns) ""
+      if (!foldsRuns) ""
       else s"if ($runRows > 0) ${counters.add(s"$runRows - 1", Seq(Matches))}"
     val remember = if (role.padsProbe) s"$found |= $emitted > 0L;" else ""
     s"$count\n$folded\n$remember"

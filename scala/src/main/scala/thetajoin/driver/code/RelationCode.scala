@@ -2,6 +2,7 @@ package thetajoin.driver.code
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
+import thetajoin.aggregate.FoldCode
 import thetajoin.contract.{
   BytesLookup,
   BytesProber,
@@ -13,7 +14,7 @@ import thetajoin.contract.{
 import thetajoin.driver.JoinTask
 import thetajoin.driver.probe.Candidates
 import thetajoin.driver.source.RelationSource
-import thetajoin.relation.ThetaRelation
+import thetajoin.relation.{RowRanks, ThetaRelation}
 
 /** The fields of a generated class for the build side: the relation, the candidates of a probe row, the columns. */
 private[driver] final class RelationCode(
@@ -82,6 +83,14 @@ private[driver] final class RelationCode(
 
   /** Set if aggregate functions take the rows. */
   lazy val fold: Option[FoldCode] = task.fold.map(new FoldCode(ctx, _, task.aggregated, relation))
+
+  /** The numbers of build rows: see [[RowRanks]]. */
+  lazy val rowRanks: String = {
+    val ranks = RowRanks.getClass.getName.stripSuffix("$")
+    val order = ctx.addReferenceObj("rank", task.rank.get)
+    val columns = ctx.addReferenceObj("stored", task.stored, "scala.collection.immutable.Seq")
+    ctx.addMutableState("int[]", "rowRanks", v => s"$v = $ranks.of($order, $relation, $columns);")
+  }
 
   /** Columns of candidates by their place. */
   def candidateColumns(): BuildColumns = columns(isListed = listsCandidates)

@@ -32,6 +32,9 @@ final class FirstRows(most: Int) {
       sink(count)
     }
 
+  /** Whether a match of this rank may be one of the first. */
+  def takes(rank: Long): Boolean = count < most || rank <= ranks(0)
+
   /** The highest rank of the matches that were offered. There is at least one. */
   def highestRank: Long = ranks(0)
 

@@ -1,16 +1,15 @@
-package thetajoin.driver.code
+package thetajoin.aggregate
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 
-import thetajoin.aggregate.{Fold, RunFold}
 import thetajoin.codegen.ExpressionCode
 
 /**
  * The buffers of aggregate functions over a run of build rows, as Java text. The buffers of one row are made in place.
  */
-private[driver] final class FoldCode(
+private[thetajoin] final class FoldCode(
     ctx: CodegenContext,
     fold: Fold,
     stored: Seq[Attribute],
@@ -33,17 +32,25 @@ private[driver] final class FoldCode(
   /**
    * Text that sets variables for the buffers, and these.
    *
-   * @param isRun whether they are of all positions `[from, until)`; else of the one row with these columns
+   * @param run set if the row at this place may stand for a run
    */
-  def apply(
-      isRun: String,
-      from: String,
-      until: String,
-      columns: Seq[ExprCode]
-  ): (String, Seq[ExprCode]) = {
-    val run = ctx.freshName("run")
+  def apply(run: Option[Run], place: String, columns: Seq[ExprCode]): (String, Seq[ExprCode]) = {
     val load = ExpressionCode.evaluate(columns, stored, read)
     val ofRow = fold.ofOneRow.map(ExpressionCode(ctx, _, stored, columns, crowded = true))
+    run match {
+      case None =>
+        (s"$load\n${ofRow.map(_.code).mkString("\n")}", ofRow.map(_.copy(code = EmptyBlock)))
+      case Some(run) => either(run, place, load, ofRow)
+    }
+  }
+
+  private def either(
+      of: Run,
+      from: String,
+      load: String,
+      ofRow: Seq[ExprCode]
+  ): (String, Seq[ExprCode]) = {
+    val run = ctx.freshName("run")
     val ofRun = fold.buffers.zipWithIndex.map { case (buffer, ordinal) =>
       val value = CodeGenerator.getValue(run, buffer.dataType, ordinal.toString)
       ExpressionCode.variable(ctx, buffer, value, Seq(s"$run.isNullAt($ordinal)"))
@@ -58,16 +65,11 @@ private[driver] final class FoldCode(
     def assign(from: Seq[ExprCode]): String = set.zip(from).map { case (to, from) =>
       s"${from.code}\n${to.isNull} = ${from.isNull};\n${to.value} = ${from.value};"
     }.mkString("\n")
-    if (isRun == "false")
-      return (
-        s"$load\n${ofRow.map(_.code).mkString("\n")}",
-        ofRow.map(r => r.copy(code = EmptyBlock))
-      )
     val text =
       s"""
          |${declare.mkString("\n")}
-         |if ($isRun) {
-         |  final ${classOf[InternalRow].getName} $run = $runs.of($from, $until);
+         |if (${of.isRun}) {
+         |  final ${classOf[InternalRow].getName} $run = $runs.of($from, ${of.end});
          |  ${assign(ofRun)}
          |} else {
          |  $load
@@ -78,4 +80,4 @@ private[driver] final class FoldCode(
 }
 
 /** Whether a row stands for all rows to the end of a run, and where that is. */
-private[driver] final case class Run(isRun: String, end: String)
+private[thetajoin] final case class Run(isRun: String, end: String)
