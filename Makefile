@@ -18,7 +18,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs docs-site test-beside wheel publish-local release bench bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs docs-site test-beside wheel publish-local release bench bench-aggregate bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -133,6 +133,9 @@ release: .venv/.complete ## check, build and publish; DRY_RUN=1 publishes nothin
 
 bench: .venv/.complete ## joins without an equality: Spark off and on beside DuckDB, DataFusion and Polars
 	$(PYTHON) -m benchmarks nlj $(ARGS)
+
+bench-aggregate: .venv/.complete ## rolling sums, ranks and counts of overlaps by joins; results in benchmarks/results/
+	$(PYTHON) -m benchmarks aggregate $(ARGS)
 
 bench-existence: .venv/.complete ## EXISTS and NOT IN in the same way; results in benchmarks/results/
 	$(PYTHON) -m benchmarks existence $(ARGS)

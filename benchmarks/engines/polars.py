@@ -9,6 +9,7 @@ import polars as pl
 
 from benchmarks.engines import Answer, Runner, UnsupportedJoinError, summed
 from benchmarks.queries import Query
+from benchmarks.suites.aggregate import AggregateQuery
 from benchmarks.suites.asof import AsOfQuery
 from benchmarks.suites.containment import ElementsQuery
 from benchmarks.suites.existence import ExistenceQuery
@@ -59,6 +60,8 @@ class PolarsRunner(Runner):
                 return self._existence(query)
             case RangeQuery():
                 return self._range(query)
+            case AggregateQuery():
+                return self._aggregate(query)
             case TextQuery() if query.extracted:
                 return self._extracted(query)
             case ElementsQuery():
@@ -90,6 +93,16 @@ class PolarsRunner(Runner):
         if query.sample:
             left = left.filter(pl.sql_expr(query.sample))
         return left.join_where(right, *map(pl.sql_expr, query.condition.conjuncts))
+
+    def _aggregate(self, query: AggregateQuery) -> pl.LazyFrame:
+        if query.join_type != "INNER":
+            raise UnsupportedJoinError("Polars has only inner joins on inequalities")
+        left, right = self._sides(query)
+        pairs = left.join_where(right, *map(pl.sql_expr, query.condition.conjuncts))
+        sums = pl.col(query.total).count().alias("n"), pl.col(query.total).sum().alias("total")
+        if query.group is None:
+            return pairs.select(*sums)
+        return pairs.group_by(pl.col(query.group).alias("v")).agg(*sums)
 
     def _elements(self, query: ElementsQuery) -> pl.LazyFrame:
         if "Polars" in query.rewritten:

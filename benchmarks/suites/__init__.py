@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.suites import (
+    aggregate,
     asof,
     containment,
     existence,
@@ -23,6 +24,7 @@ SUITES = {
         range.SUITE,
         containment.SUITE,
         asof.SUITE,
+        aggregate.SUITE,
         scale.SUITE,
         spatial.SUITE,
         text.SUITE,

@@ -50,6 +50,7 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
       }
     )
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)
+    extensions.injectQueryStagePrepRule(_ => FoldAggregates)
     extensions.injectTableFunction(ExplainFunction.description)
     SqlFunction.lacking(SpatialFunctions.descriptions ++ VectorSqlFunctions.descriptions)
       .foreach(extensions.injectFunction)

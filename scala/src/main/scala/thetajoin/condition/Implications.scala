@@ -61,9 +61,10 @@ private[condition] final class Implications(
     } yield opened
   }
 
-  /** A value of both sides is null where a part of it is. */
+  /** A value of both sides is null where a part of it is. So is one that may fail, if it does not. */
   private def eachSide(unless: Expression): Seq[Expression] = unless match {
-    case IsNull(value) if !sides.ofOne(value) => Nulls.of(value, sides).getOrElse(Seq(unless))
+    case IsNull(value) if !sides.ofOne(value) || !Safety.cannotFail(value) =>
+      Nulls.of(value, sides).getOrElse(Seq(unless))
     case other => Seq(other)
   }
 
@@ -168,7 +169,8 @@ private[condition] final class Implications(
 private object Nulls {
   def of(value: Expression, sides: Sides): Option[Seq[Expression]] = value match {
     case _ if value.references.isEmpty => Some(Seq(IsNull(value)).filter(_ => value.nullable))
-    case _ if sides.ofOne(value) => Some(if (value.nullable) Seq(IsNull(value)) else Nil)
+    case _ if sides.ofOne(value) && Safety.cannotFail(value) =>
+      Some(if (value.nullable) Seq(IsNull(value)) else Nil)
     case _: Add | _: Subtract | _: Multiply | _: UnaryMinus | _: Abs if Safety.isMeasured(value) =>
       ofParts(value.children, sides)
     case NumberForms.Widened(child) => of(child, sides)

@@ -2,6 +2,7 @@ package thetajoin.accelerator.containment
 
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
+import org.apache.spark.sql.types.StructType
 
 import thetajoin.condition.Sides
 import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
@@ -68,7 +69,9 @@ object ContainmentAccelerator extends Accelerator {
   /** Exact ones first, then the conditions that the fewest pairs fulfil. */
   private def rank(c: SetCondition): (Boolean, Int) = c match {
     case _: Covers => (!c.exact, 0)
-    case s: Shares => (!c.exact, if (s.least > 1) 1 else 2)
+    case s: Shares if s.least > 1 => (!c.exact, 1)
+    // A map's entry tells more than its key.
+    case _ => (!c.exact, if (c.left.elementType.isInstanceOf[StructType]) 2 else 3)
   }
 
   private def offer(c: SetCondition, equal: EqualKeys, request: JoinRequest): Offer = {

@@ -12,6 +12,7 @@ package thetajoin.accelerator.vector
  * @param most how many matches are asked for
  * @param areSingle whether the function computes in 32 bits
  * @param areRounded whether vectors had coordinates of 64 bits
+ * @param zeroFails whether the function fails for a vector of length 0
  */
 private[vector] final case class Asked(
     isCosine: Boolean,
@@ -21,7 +22,8 @@ private[vector] final case class Asked(
     isDescending: Boolean,
     most: Int,
     areSingle: Boolean,
-    areRounded: Boolean
+    areRounded: Boolean,
+    zeroFails: Boolean
 ) {
 
   /**
@@ -30,7 +32,7 @@ private[vector] final case class Asked(
    * well. Coordinates of 64 bits that are next to zero have lost digits.
    */
   def isUsual(length: Double): Boolean =
-    if (areRounded && length > 0 && length < 1e-30) false
+    if (areRounded && length > 0 && length < 1e-30 || zeroFails && length < 1e-30) false
     else if (areSingle) length == 0 || length >= 1e-9 && length <= 4e9
     else length <= 1e18
 

@@ -80,7 +80,8 @@ object VectorAccelerator extends Accelerator {
               ranked.exists(_.isDescending),
               ranked.fold(0)(_.most),
               of.isSingle,
-              areRounded = build != of.vectors._1 || probe != of.vectors._2
+              areRounded = build != of.vectors._1 || probe != of.vectors._2,
+              of.similarity.compared.zeroFails
             )
           ),
           cost = if (equal.isEmpty) Alone else Keyed

@@ -49,7 +49,8 @@ private[driver] final class MatchCode(ctx: CodegenContext, task: JoinTask, candi
 
   /**
    * A look at all candidates. Each match is handed to `visit`: as the columns of the pair, evaluated if they are in
-   * `ofVisit`, and its place. `skip` leaves a candidate out by its place ahead of that. `visit` may return the place after this one and so be the last.
+   * `ofVisit`, and its place. `visit` may return the place after this one and so be the last. `skip` leaves a
+   * candidate out by its place, ahead of the residual.
    */
   def visitor(
       probe: Seq[ExprCode],

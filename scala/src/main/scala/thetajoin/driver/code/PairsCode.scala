@@ -68,9 +68,7 @@ private[driver] final class PairsCode(
        |$prepare
        |while (${runs.next(probeIsTail)}()) {
        |  final int $end = $until;
-       |  ${run(from, end).map(r =>
-        s"final int $runRows = ${r.isRun} ? $end - $from : 0;"
-      ).mkString}
+       |  ${setRunRows(from, end)}
        |  long $emitted = 0L;
        |  $loops
        |  $from = $end;
@@ -91,7 +89,7 @@ private[driver] final class PairsCode(
   ): String = {
     val columns = relation.newColumns()
     val p = ctx.freshName("position")
-    val run = if (foldsRuns) Some(Run(s"$runRows > 0", end)) else None
+    val run = Option.when(foldsRuns)(Run(s"$runRows > 0", end))
     val after = run.fold(s"$p + 1")(r => s"(${r.isRun} ? $end : $p + 1)")
     val padded = if (role.padsProbe) Some(ctx.freshName("padded")) else None
     val next = (padded ++ probeIsTail).reduceOption(_ + " || " + _).fold(search)(search.unless)
@@ -147,8 +145,7 @@ private[driver] final class PairsCode(
       }
       val loop = MatchCode.inBlocks(p, "until")(loopTo)
       val ofAll = run("from", "until").filter(_ => isPair).fold(loop) { r =>
-        val folded = of(Some(r.copy(isRun = "true")))
-        s"if (${r.isRun}) {\n$folded\nemitted = 1L;\n} else {\n$loop\n}"
+        s"if (${r.isRun}) {\n${of(Some(r.copy(isRun = "true")))}\nemitted = 1L;\n} else {\n$loop\n}"
       }
       val isOnlyPadded = !isPair && probeIsTail.isEmpty
       ctx.addNewFunction(
@@ -187,16 +184,16 @@ private[driver] final class PairsCode(
   }
 
   private lazy val runRows = ctx.freshName("runRows")
-
   private lazy val foldsRuns = task.foldsRuns && !relation.newColumns().isListed
+
+  private def setRunRows(from: String, until: String): String =
+    run(from, until).map(r => s"final int $runRows = ${r.isRun} ? $until - $from : 0;").mkString
 
   /** Set if aggregate functions may take a run as a whole: all of its rows match, and they are not listed. */
   private def run(from: String, until: String): Option[Run] =
-    if (!foldsRuns) None
-    else {
-      val isRun = s"$candidates.areFound() && $until - $from >= ${Yardsticks.FoldedRun()}"
-      Some(Run(isRun, until))
-    }
+    Option.when(foldsRuns)(
+      Run(s"$candidates.areFound() && $until - $from >= ${Yardsticks.FoldedRun()}", until)
+    )
 
   /** Text that hands a row to the consumer: of the build row at a place, or of all to the end of a run. */
   private def emit(
@@ -243,11 +240,9 @@ private[driver] final class PairsCode(
         s"""
            |${counters.add(emitted, Seq(OutputRows))}
            |if (${isPair.mkString(" && ")}) ${counters.add(emitted, Seq(Matches))}""".stripMargin
-    val folded =
-      if (!foldsRuns) ""
-      else s"if ($runRows > 0) ${counters.add(s"$runRows - 1", Seq(Matches))}"
+    val folded = s"if ($runRows > 0) ${counters.add(s"$runRows - 1", Seq(Matches))}"
     val remember = if (role.padsProbe) s"$found |= $emitted > 0L;" else ""
-    s"$count\n$folded\n$remember"
+    s"$count\n${if (foldsRuns) folded else ""}\n$remember"
   }
 
   /** A method that moves to the first row of a probe row, and says whether there is one. */

@@ -66,7 +66,8 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     isDescending = isNearerIfMore(measure, line),
     most,
     areSingle,
-    areRounded = false
+    areRounded = false,
+    zeroFails = false
   )
 
   private def isNearerIfMore(measure: String, line: Line) =
