@@ -119,7 +119,8 @@ docs: .venv/.complete ## regenerate what is generated: settings, accelerators, r
 	$(PYTHON) tools/python_api.py
 
 # Not quietly: mkdocs would not count its warnings then, and --strict would let them pass.
-docs-site: .venv/.complete ## the pages as a site in build/site; a broken link is an error
+docs-site: .venv/.complete ## the pages and the scaladoc as a site in build/site; a broken link is an error
+	tools/sbt doc
 	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
 wheel: $(WHEEL) ## the Python package with the jar inside, and its sources, in dist/

@@ -1,7 +1,8 @@
 """A hook of mkdocs: pages outside of docs/ are in the site too, and links are made to fit.
 
 The Markdown links files by their place in the checkout. A link to a page of the site leads to its
-place there. A link to any other file that exists becomes plain text: the site has no such file.
+place there, and one to a Scala file to its scaladoc, if that is built. A link to any other file
+that exists becomes plain text: the site has no such file.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ OUTSIDE = (
     "benchmarks/results/*.md",
     "benchmarks/results/*.svg",
 )
+SCALADOC = ROOT / "target" / "scala-2.13" / "api"
 LINK = re.compile(
     r"(?P<code>^ *```.*?^ *```|`[^`]*`)"
     r"|(?P<image>!?)\[(?P<text>[^][]*)\]\((?P<target>[^)\s]+)\)",
@@ -39,6 +41,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for path in sorted(ROOT.glob(pattern)):
             place = path.relative_to(ROOT).as_posix()
             files.append(File.generated(config, place, abs_src_path=str(path)))
+    for path in sorted(path for path in SCALADOC.rglob("*") if path.is_file()):
+        place = f"scaladoc/{path.relative_to(SCALADOC).as_posix()}"
+        files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
 
 
@@ -71,6 +76,7 @@ def fitted(markdown: str, page: str, files: Any) -> str:
         if (ROOT / path).is_dir():
             path += "/README.md"
         place = path.removeprefix("docs/")
+        place = re.sub(r"^scala/src/main/scala/(.*)\.scala$", r"scaladoc/\1.html", place)
         if files.get_file_from_path(place):
             to = relpath(place, PurePosixPath(page).parent)
             return f"{match['image']}[{match['text']}]({to}{mark}{anchor})"

@@ -120,14 +120,17 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
 def test_links_are_made_to_fit_the_site() -> None:
     class Files(defaultdict[str, bool]):
         def get_file_from_path(self, place: str) -> bool:
-            return place in ("top-k.md", "CHANGELOG.md", "decisions/README.md")
+            scaladoc = "scaladoc/thetajoin/contract/Accelerator.html"
+            return place in ("top-k.md", "CHANGELOG.md", "decisions/README.md", scaladoc)
 
     fitted = site_links.fitted(
-        "[a](../top-k.md#x) [b](../../CHANGELOG.md) [c](../../build.sbt) [d](gone.md) [e](../decisions) `[f](g)`",
+        "[a](../top-k.md#x) [b](../../CHANGELOG.md) [c](../../build.sbt) [d](gone.md) [e](../decisions) `[f](g)` "
+        "[h](../../scala/src/main/scala/thetajoin/contract/Accelerator.scala)",
         "how-to/page.md",
         Files(),
     )
     assert (
         fitted
-        == "[a](../top-k.md#x) [b](../CHANGELOG.md) c [d](gone.md) [e](../decisions/README.md) `[f](g)`"
+        == "[a](../top-k.md#x) [b](../CHANGELOG.md) c [d](gone.md) [e](../decisions/README.md) `[f](g)` "
+        "[h](../scaladoc/thetajoin/contract/Accelerator.html)"
     )

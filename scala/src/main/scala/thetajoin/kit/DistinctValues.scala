@@ -31,7 +31,7 @@ final class DistinctValues private (
 private object DistinctValues {
   def apply(values: Seq[Any], t: DataType, dropped: Int): DistinctValues = {
     val prefix = ValuePrefix.of(t, dropped)
-    val prefixes = values.iterator.map(prefix).toArray
+    val prefixes = values.iterator.map(prefix.of).toArray
     val pages = RowPages.of(values.iterator.map(InternalRow(_)), Seq(t))
     new DistinctValues(KeyTypes(Seq(t)), dropped, prefixes, Directory(prefixes), pages)
   }
@@ -46,20 +46,25 @@ final class ValueFinder(
     values: RowPages
 ) {
   private val prefix = ValuePrefix.of(valueType, dropped)
+  private val read = InternalRow.getAccessor(valueType, nullable = false)
   private val ordering = ValueOrder.at(0, valueType)
   private val cursor = values.newCursor()
   private val row = new GenericInternalRow(1)
 
   /** Twice the place of a value and one, or twice the place where it would stand. */
   def rank(keys: InternalRow, column: Int): Long = {
-    val value = keys.get(column, valueType)
-    val number = prefix(value)
+    val value = read(keys, column)
+    val number = prefix.of(value)
     val low = directory.firstAtLeast(prefixes, number)
-    if (low < prefixes.length && prefixes(low) == number) {
+    if (!isAt(low, number)) 2L * low
+    else {
       row.update(0, value)
-      rank(low, firstAbove(number))
-    } else 2L * low
+      rank(low, if (isAt(low + 1, number)) firstAbove(number) else low + 1)
+    }
   }
+
+  private def isAt(place: Int, number: Long): Boolean =
+    place < prefixes.length && prefixes(place) == number
 
   /** The same of the value in `row` among the values from one place to another. */
   private def rank(from: Int, until: Int): Long = {
@@ -84,6 +89,10 @@ final class ValueFinder(
 }
 
 /** A number of 64 bits for a value: a lesser value has none that is greater. */
+private[kit] abstract class ValuePrefix {
+  def of(value: Any): Long
+}
+
 private[kit] object ValuePrefix {
 
   /** How many low bits of decimals do without, so that the highest bits that some of these values have fit a number. */
@@ -97,7 +106,7 @@ private[kit] object ValuePrefix {
   private def unscaled(value: Any) = value.asInstanceOf[Decimal].toJavaBigDecimal.unscaledValue
 
   /** @param dropped how many low bits of a decimal are left out. One that does not fit even so is an infinity */
-  def of(t: DataType, dropped: Int): Any => Long = t match {
+  def of(t: DataType, dropped: Int): ValuePrefix = t match {
     case s: StringType if s.collationId == StringType.collationId =>
       value => value.asInstanceOf[UTF8String].getPrefix ^ Long.MinValue
     case BinaryType => value => ByteArray.getPrefix(value.asInstanceOf[Array[Byte]]) ^ Long.MinValue

@@ -98,10 +98,11 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
   private def ranked(column: RankedColumn): (Array[Long], DistinctValues) = {
     val t = types(column.place)
     val ordering = ValueOrder.at(column.place, t)
-    def value(i: Int) = rows(i).get(column.place, t)
+    val read = InternalRow.getAccessor(t, nullable = false)
+    def value(i: Int) = read(rows(i), column.place)
     val dropped = ValuePrefix.dropped(Iterator.range(0, rows.size).map(value), t)
     val prefix = ValuePrefix.of(t, dropped)
-    val prefixes = Array.tabulate(rows.size)(i => prefix(value(i)))
+    val prefixes = Array.tabulate(rows.size)(i => prefix.of(value(i)))
     val order = LongOrder.ascending(prefixes, rows.size)
     sortEqual(order, prefixes, ordering)
     val ranks = new Array[Long](order.length)
