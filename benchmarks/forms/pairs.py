@@ -218,8 +218,8 @@ FORMS = [
     Form(
         "length of the overlap",
         EVENTS,
-        "least(a.t + 50, b.end) - greatest(a.t, b.lo) > 0",
-        "a.t < b.end AND b.lo < a.t + 50",
+        "least(a.t + 50, b.end) - greatest(a.t, b.lo) > 0 AND a.t < 50000000",
+        "a.t < b.end AND b.lo < a.t + 50 AND a.t < 50000000",
     ),
     Form(
         "difference of decimals",
