@@ -94,6 +94,8 @@ lazy val root = (project in file("."))
       "-Xlint:_,-byname-implicit",
       "-Wunused:_"
     ),
+    // Two files are in a package of Spark's, for what is private to it.
+    Compile / doc / scalacOptions ++= Seq("-skip-packages", "org.apache.spark"),
     // Of the JDK's own, the class file format and what the class path has: the Vector API is of a module that --release does not know.
     javacOptions ++= Seq("-source", "17", "-target", "17", "--add-modules", "jdk.incubator.vector"),
     semanticdbEnabled := true,
