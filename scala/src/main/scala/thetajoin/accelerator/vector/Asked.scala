@@ -12,7 +12,6 @@ package thetajoin.accelerator.vector
  * @param most how many matches are asked for
  * @param areSingle whether the function computes in 32 bits
  * @param areRounded whether vectors had coordinates of 64 bits
- * @param zeroFails whether the function fails for a vector of length 0
  */
 private[vector] final case class Asked(
     isCosine: Boolean,
@@ -22,17 +21,16 @@ private[vector] final case class Asked(
     isDescending: Boolean,
     most: Int,
     areSingle: Boolean,
-    areRounded: Boolean,
-    zeroFails: Boolean
+    areRounded: Boolean
 ) {
 
   /**
    * Whether the function gives the expected values for vectors of this length. Products of longer ones may be
    * infinite as numbers of 32 bits, and so equal. If it computes in 32 bits, squares of lengths are multiplied as
-   * well. Coordinates of 64 bits that are next to zero have lost digits.
+   * well. Coordinates of 64 bits that are next to zero have lost digits, and a direction where they became zero.
    */
   def isUsual(length: Double): Boolean =
-    if (areRounded && length > 0 && length < 1e-30 || zeroFails && length < 1e-30) false
+    if (areRounded && length < 1e-30 && (isCosine || length > 0)) false
     else if (areSingle) length == 0 || length >= 1e-9 && length <= 4e9
     else length <= 1e18
 

@@ -22,13 +22,11 @@ private[vector] object Measure {
  *
  * @param isSingle whether it is computed in 32 bits
  * @param isSquared whether it is the square of the measure
- * @param zeroFails whether it is an error for a vector of length 0
  */
 private[vector] final case class Compared(
     measure: Measure,
     left: Expression,
     right: Expression,
     isSingle: Boolean,
-    isSquared: Boolean = false,
-    zeroFails: Boolean = false
+    isSquared: Boolean = false
 )

@@ -18,7 +18,7 @@ private[vector] final case class Similarity(compared: Compared, line: Line) {
 
   /** The vectors of (build, probe). */
   def oriented(sides: Sides): Option[(Expression, Expression)] = {
-    val Compared(_, left, right, _, _, _) = compared
+    val Compared(_, left, right, _, _) = compared
     if (sides.ofLeft(left) && sides.ofRight(right)) Some((left, right))
     else if (sides.ofLeft(right) && sides.ofRight(left)) Some((right, left))
     else None

@@ -80,8 +80,7 @@ object VectorAccelerator extends Accelerator {
               ranked.exists(_.isDescending),
               ranked.fold(0)(_.most),
               of.isSingle,
-              areRounded = build != of.vectors._1 || probe != of.vectors._2,
-              of.similarity.compared.zeroFails
+              areRounded = build != of.vectors._1 || probe != of.vectors._2
             )
           ),
           cost = if (equal.isEmpty) Alone else Keyed

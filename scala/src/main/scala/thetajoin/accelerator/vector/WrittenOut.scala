@@ -1,7 +1,5 @@
 package thetajoin.accelerator.vector
 
-import scala.util.Try
-
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DoubleType, FloatType}
 
@@ -18,41 +16,31 @@ private[vector] object WrittenOut {
 
   /** An inner product, a cosine, a distance, or the square of one. */
   def unapply(e: Expression): Option[Compared] = e match {
-    case Divide(Sum(sum), lengths, _) => sum.ofProducts.flatMap(cosine(e, _, lengths))
-    case Sqrt(child) => ofSquares(widened(child)).map(_.copy(isSquared = false))
+    case Divide(Widened(Sum(sum)), lengths, _) => sum.ofProducts.flatMap(cosine(_, lengths))
+    case Sqrt(Widened(Sum(sum))) => sum.ofDifferences.map(_.copy(isSquared = false))
     case Sum(sum) => sum.ofProducts.orElse(sum.ofDifferences)
     case _ => None
   }
 
-  /** Of an inner product and a product of lengths. Where it is zero, the quotient may be an error. */
-  private def cosine(e: Expression, product: Compared, lengths: Expression): Option[Compared] = {
-    def ofVector(v: Expression) = Seq(product.left, product.right).find(_.semanticEquals(v))
-    val zeroFails = Try(e.withNewChildren(Seq(Literal(1.0), Literal(0.0))).eval()).isFailure
-    lengths match {
-      case If(EqualTo(of, Folded(0.0)), Literal(null, _), other) if of.semanticEquals(other) =>
-        cosine(e, product, other).map(_.copy(zeroFails = false))
-      case Lengths(l, r) =>
-        val found = Seq(l, r).map(squares => ofVector(squares.vector))
-        if (found.forall(_.nonEmpty) && found.distinct.size == 2)
-          Some(product.copy(
-            measure = Measure.Cosine,
-            isSingle = product.isSingle || l.isSingle || r.isSingle,
-            zeroFails = zeroFails
-          ))
-        else None
-      case _ => None
-    }
+  /** Of an inner product by the lengths of its vectors. */
+  private def cosine(product: Compared, divisor: Expression): Option[Compared] = divisor match {
+    case If(EqualTo(of, Folded(0.0)), Literal(null, _), other) if of.semanticEquals(other) =>
+      cosine(product, other)
+    case Lengths(l, r) if areOf(product, l.vector, r.vector) =>
+      val isSingle = product.isSingle || l.isSingle || r.isSingle
+      Some(product.copy(measure = Measure.Cosine, isSingle = isSingle))
+    case _ => None
+  }
+
+  private def areOf(product: Compared, v: Expression, w: Expression): Boolean = {
+    def are(l: Expression, r: Expression) = v.semanticEquals(l) && w.semanticEquals(r)
+    are(product.left, product.right) || are(product.right, product.left)
   }
 
   private object Lengths {
     def unapply(e: Expression): Option[(Squares, Squares)] = e match {
       case Multiply(Sqrt(l), Sqrt(r), _) => both(l, r)
-      case Sqrt(child) => ofProduct(widened(child))
-      case _ => None
-    }
-
-    private def ofProduct(e: Expression) = e match {
-      case Multiply(l, r, _) => both(l, r)
+      case Sqrt(Widened(Multiply(l, r, _))) => both(l, r)
       case _ => None
     }
 
@@ -60,7 +48,8 @@ private[vector] object WrittenOut {
       for (x <- squares(widened(l)); y <- squares(widened(r))) yield (x, y)
 
     private def squares(e: Expression): Option[Squares] = e match {
-      case Total(TransformedBy(vector, x, term), added, z) if isVariable(added, z) =>
+      case Total(ArrayTransform(vector, LambdaFunction(term, Seq(x), _)), added, z)
+          if isVariable(added, z) =>
         ofTerm(vector, x, term, e)
       case Total(vector, term, x) => ofTerm(vector, x, term, e)
       case _ => None
@@ -76,20 +65,8 @@ private[vector] object WrittenOut {
     }
   }
 
-  private object TransformedBy {
-    def unapply(e: Expression): Option[(Expression, NamedExpression, Expression)] = e match {
-      case ArrayTransform(vector, LambdaFunction(term, Seq(x), _)) => Some((vector, x, term))
-      case _ => None
-    }
-  }
-
   /** A sum of squares of coordinates. */
   private final case class Squares(vector: Expression, isSingle: Boolean)
-
-  private def ofSquares(e: Expression): Option[Compared] = e match {
-    case Sum(sum) => sum.ofDifferences
-    case _ => None
-  }
 
   /** Of a term for each coordinate, x of `left` and y of `right`. */
   private final case class Sum(
@@ -168,6 +145,10 @@ private[vector] object WrittenOut {
   private def widened(e: Expression): Expression = e match {
     case Cast(child, DoubleType, _, _) if child.dataType == FloatType => child
     case other => other
+  }
+
+  private object Widened {
+    def unapply(e: Expression): Some[Expression] = Some(widened(e))
   }
 
   private object Folded {

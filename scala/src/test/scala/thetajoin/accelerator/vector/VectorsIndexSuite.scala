@@ -66,8 +66,7 @@ class VectorsIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     isDescending = isNearerIfMore(measure, line),
     most,
     areSingle,
-    areRounded = false,
-    zeroFails = false
+    areRounded = false
   )
 
   private def isNearerIfMore(measure: String, line: Line) =
