@@ -25,7 +25,7 @@ object RowRanks {
   /** By position; equal values have the same number, and nulls have -1. A JVM makes them once. */
   def of(order: SortOrder, relation: ThetaRelation, stored: Seq[Attribute]): Array[Int] = {
     val value = BindReferences.bindReference(order.child, AttributeSeq(stored))
-    val key = (classOf[BuildRowView], value.canonicalized, order.direction)
+    val key = (RowRanks, value.canonicalized, order.direction)
     relation.derived
       .computeIfAbsent(key, _ => made(value, order.direction, relation, stored.map(_.dataType)))
       .asInstanceOf[Array[Int]]
