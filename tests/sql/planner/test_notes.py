@@ -152,3 +152,25 @@ def test_node_lines_hold_keys_and_no_internals(session: SparkSession) -> None:
         (mode,) = (line for line in rows[0][0].splitlines() if "ThetaBroadcastMode" in line)
         assert "Spec" not in mode and "orderedlong" not in mode and "boundedsum" not in mode
         assert "[]" in mode or "input[0, bigint, true]" in mode
+
+
+def test_the_entry_of_a_map_is_looked_up_in_place_of_its_key(session: SparkSession) -> None:
+    session.sql("SELECT map(x, x + 1) AS m FROM a").createOrReplaceTempView("maps")
+    session.sql("SELECT y, y + 2 AS z FROM b").createOrReplaceTempView("entries")
+    query = "SELECT * FROM maps JOIN entries ON map_contains_key(m, y) AND m[y] = z"
+    (report,) = thetajoin.explain_joins(session.sql(query))
+    assert report.accelerator == "containment"
+    assert [("map_entries" in index, "map_keys" in index) for index in report.index] == [
+        (True, False)
+    ]
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+def test_explain_ahead_of_the_run_shows_aggregates_in_place_of_pairs(
+    session: SparkSession, adaptive: str
+) -> None:
+    session.conf.set("spark.sql.adaptive.enabled", adaptive)
+    query = "EXPLAIN SELECT x, count(*), sum(y) FROM a JOIN b ON y <= x GROUP BY x"
+    assert "aggregated: [count(1), sum(y" in session.sql(query).head()[0]
+    session.conf.set("spark.thetajoin.aggregate.enabled", "false")
+    assert "aggregated: [" not in session.sql(query).head()[0]
