@@ -112,6 +112,21 @@ _SPELLS = Parquet(
     f"{random('s', _SPAN)} AS s, s + {random('e', 200_000)} AS e, {random('w', 1000)} AS w",
 )
 
+
+def _in_windows(
+    name: str, length: int, join_type: str = "INNER", target: float | None = None
+) -> AggregateQuery:
+    return AggregateQuery(
+        name=name,
+        left=_window(_MILLION, length),
+        right=_POINTS,
+        condition=_IN_WINDOW,
+        join_type=join_type,
+        target=target,
+        off=False,
+    )
+
+
 SUITE = Suite(
     name="aggregate",
     title="Aggregates of matches",
@@ -134,29 +149,9 @@ SUITE = Suite(
             name="ranks", left=_RANKED, right=_POINTS, condition=_ABOVE, target=2.0, off=False
         ),
         # 10^11 pairs.
-        AggregateQuery(
-            name="windows",
-            left=_window(_MILLION, 100_000_000),
-            right=_POINTS,
-            condition=_IN_WINDOW,
-            target=2.0,
-            off=False,
-        ),
-        AggregateQuery(
-            name="windows_left",
-            left=_window(_MILLION, 100_000_000),
-            right=_POINTS,
-            condition=_IN_WINDOW,
-            join_type="LEFT",
-            off=False,
-        ),
-        AggregateQuery(
-            name="short_windows",
-            left=_window(_MILLION, 5_000),
-            right=_POINTS,
-            condition=_IN_WINDOW,
-            off=False,
-        ),
+        _in_windows("windows", 100_000_000, target=2.0),
+        _in_windows("windows_left", 100_000_000, join_type="LEFT"),
+        _in_windows("short_windows", 5_000),
         AggregateQuery(
             name="overlaps",
             left=_window(_MILLION, 100_000),
