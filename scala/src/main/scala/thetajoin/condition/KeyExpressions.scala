@@ -3,7 +3,12 @@ package thetajoin.condition
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodeGenerator, CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  Cast,
+  Expression,
+  SpecializedGetters,
+  UnaryExpression
+}
 import org.apache.spark.sql.types._
 
 /** The code of an expression that is null if one of its terms is. */
@@ -77,6 +82,23 @@ object OrderedLong {
     case BooleanType => true
     case _: UserDefinedType[_] => false
     case _ => CodeGenerator.isPrimitiveType(t)
+  }
+
+  /** Reads such a value from a row, as its number. */
+  trait Reader {
+    def at(row: SpecializedGetters, place: Int): Long
+  }
+
+  def reader(t: DataType): Reader = (t, CodeGenerator.javaType(t)) match {
+    case (d: DecimalType, _) => _.getDecimal(_, d.precision, d.scale).toUnscaledLong
+    case (_, "boolean") => (row, i) => if (row.getBoolean(i)) 1L else 0L
+    case (_, "byte") => _.getByte(_).toLong
+    case (_, "short") => _.getShort(_).toLong
+    case (_, "int") => _.getInt(_).toLong
+    case (_, "long") => _.getLong(_)
+    case (_, "float") => (row, i) => ofDouble(row.getFloat(i).toDouble)
+    case (_, "double") => (row, i) => ofDouble(row.getDouble(i))
+    case _ => throw new IllegalArgumentException(s"not held in 64 bits: $t")
   }
 
   /** The number of a value, or of a narrower one that was cast to it and has the same number. */

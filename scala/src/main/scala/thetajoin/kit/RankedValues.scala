@@ -23,9 +23,7 @@ final case class RankedColumn(
 )
 
 /**
- * An index of numbers for values of any ordered type. The distinct values of a build column have the odd numbers in
- * their order. A probe value that is among them has the same number; another one has the even number between its
- * neighbours. So numbers compare as the values do.
+ * An index of numbers for values of any ordered type: see [[ValueNumbers]]. Numbers compare as the values do.
  *
  * @param spec of the index, which is given numbers in place of values
  */
@@ -62,8 +60,9 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
     val builder = spec.spec.newBuilder(numberTypes)
     val toUnsafe = UnsafeProjection.create(numberTypes.toArray)
     val row = new GenericInternalRow(types.size)
+    val others = types.indices.filterNot(i => spec.build.exists(_.place == i))
     for (i <- 0 until rows.size) {
-      for (c <- types.indices) row.update(c, rows(i).get(c, types(c)))
+      for (c <- others) row.update(c, rows(i).get(c, types(c)))
       for ((column, ofRows) <- spec.build.zip(numbers)) row.update(column.place, ofRows(i))
       builder.add(toUnsafe(row))
       cancellation.count(1)
@@ -94,15 +93,23 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
     }
   }
 
-  /** The numbers of a column's values by row, and its distinct values in ascending order. */
-  private def ranked(column: RankedColumn): (Array[Long], DistinctValues) = {
+  /** The numbers of a column's values by row, and what numbers others. */
+  private def ranked(column: RankedColumn): (Array[Long], ValueNumbers) = {
+    val prefix =
+      ValuePrefix.made(types(column.place), Iterator.tabulate(rows.size)(rows(_)), column.place)
+    val prefixes = Array.tabulate(rows.size)(i => prefix.of(rows(i), column.place))
+    val (numbers, ofOthers) =
+      if (prefix.isExact) (prefixes, ExactNumbers(prefix)) else sorted(column, prefix, prefixes)
+    (if (column.isNegated) numbers.map(~_) else numbers, ofOthers)
+  }
+
+  private def sorted(
+      column: RankedColumn,
+      prefix: ValuePrefix,
+      prefixes: Array[Long]
+  ): (Array[Long], ValueNumbers) = {
     val t = types(column.place)
     val ordering = ValueOrder.at(column.place, t)
-    val read = InternalRow.getAccessor(t, nullable = false)
-    def value(i: Int) = read(rows(i), column.place)
-    val dropped = ValuePrefix.dropped(Iterator.range(0, rows.size).map(value), t)
-    val prefix = ValuePrefix.of(t, dropped)
-    val prefixes = Array.tabulate(rows.size)(i => prefix.of(value(i)))
     val order = LongOrder.ascending(prefixes, rows.size)
     sortEqual(order, prefixes, ordering)
     val ranks = new Array[Long](order.length)
@@ -113,9 +120,9 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
         rank += 2
         firsts += order(i)
       }
-      ranks(order(i)) = if (column.isNegated) ~rank else rank
+      ranks(order(i)) = rank
     }
-    (ranks, DistinctValues(firsts.result().toSeq.map(value), t, dropped))
+    (ranks, DistinctValues(firsts.result().toSeq.map(rows(_)), column.place, t, prefix))
   }
 }
 
@@ -126,7 +133,7 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
  */
 final class RankedIndex(
     index: JoinIndex,
-    values: Array[DistinctValues],
+    values: Array[ValueNumbers],
     places: Array[Int],
     columns: Array[RankedColumn],
     types: KeyTypes
@@ -161,7 +168,7 @@ private final class RankedProber(
     while (i < columns.length) {
       val column = columns(i)
       val rank = column.isAbove match {
-        case None => finders(i).rank(keys, column.place)
+        case None => finders(i).number(keys, column.place)
         case Some(isAbove) => finders(i).ofFirst(keys.getLong(column.place), isAbove)
       }
       numbers(column.place) = if (column.isNegated) ~rank else rank

@@ -34,9 +34,10 @@ object ValueRank {
     classOf[Array[RankedColumn]],
     classOf[RankedIndex],
     classOf[DistinctValues],
-    classOf[Array[DistinctValues]],
+    classOf[ExactNumbers],
+    classOf[Array[ValueNumbers]],
     classOf[KeyTypes]
-  )
+  ) ++ ValuePrefix.wireClasses
 
   /**
    * An offer whose keys may be ranks, and negated ones, as one whose keys can be evaluated.

@@ -11,6 +11,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import thetajoin.accelerator.KeyedIndexes
 import thetajoin.accelerator.interval.{BetweenSpec, BothAtLeastSpec}
+import thetajoin.condition.OrderedLong
 
 /** Indexes of numbers serve values of other types: they give the rows that a loop over all of them gives. */
 class RankedValuesSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
@@ -18,6 +19,12 @@ class RankedValuesSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
     PropertyCheckConfiguration(minSuccessful = 100)
 
   private val point = StructType.fromDDL("x INT, y STRING")
+  private val pair = StructType.fromDDL("x DOUBLE, y BIGINT, z SMALLINT")
+  private val numbers = StructType.fromDDL("x BIGINT, y BOOLEAN, z DECIMAL(9, 2)")
+  private val far: Gen[Long] =
+    Gen.oneOf(Gen.choose(-3L, 3L), Gen.oneOf(Long.MinValue, Long.MaxValue, 1L << 40))
+  private val double: Gen[Double] =
+    Gen.oneOf(0.0, -0.0, 1.5, -1.5, Double.NaN, Double.PositiveInfinity, -1e300)
   private val lowerCase = StringType("UTF8_LCASE")
 
   /** Short ones, and ones that differ after their first eight bytes. */
@@ -33,9 +40,18 @@ class RankedValuesSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
     DecimalType(38, 4) -> Gen.zip(Gen.long, Gen.choose(0, 12)).map { case (n, power) =>
       Decimal(BigDecimal(BigInt(n) * BigInt(10).pow(power), 4), 38, 4)
     },
+    DecimalType(38, 10) -> Gen.zip(Gen.choose(-5, 5), Gen.frequency(9 -> 0, 1 -> 1, 1 -> -1)).map {
+      case (n, more) => Decimal(BigDecimal((BigInt(n) << 70) + (BigInt(more) << 8), 10), 38, 10)
+    },
     DecimalType(20, 0) -> Gen.choose(-5L, 5L).map(n => Decimal(BigDecimal(n), 20, 0)),
     point -> Gen.zip(Gen.option(Gen.choose(-2, 2)), Gen.option(text)).map { case (x, y) =>
       InternalRow(x.orNull, y.orNull)
+    },
+    pair -> Gen.zip(Gen.option(double), Gen.option(far), Gen.choose(-2, 2)).map { case (x, y, z) =>
+      InternalRow(x.orNull, y.orNull, z.toShort)
+    },
+    numbers -> Gen.zip(Gen.option(Gen.choose(-3L, 3L)), flags, Gen.choose(-4, 4)).map {
+      case (x, y, z) => InternalRow(x.orNull, y, Decimal(z.toLong, 9, 2))
     },
     ArrayType(DoubleType) -> Gen.listOf(Gen.oneOf(0.0, -0.0, 1.5, Double.NaN)).map(list =>
       new org.apache.spark.sql.catalyst.util.GenericArrayData(list.take(3).toArray[Any])
@@ -96,5 +112,34 @@ class RankedValuesSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
           }
       }
     }
+  }
+
+  test("bounds of a first field are below or above the structs that have it") {
+    for ((t, value) <- values.filter(v => v._1 == pair || v._1 == numbers))
+      forAll(Gen.listOf(value), Gen.listOf(value), flags) { (data, others, isAbove) =>
+        val types = Seq(t)
+        val read = OrderedLong.reader(t.asInstanceOf[StructType].head.dataType)
+        def first(v: Any) =
+          Some(v.asInstanceOf[InternalRow]).filterNot(_.isNullAt(0)).map(read.at(_, 0))
+        val inner = BetweenSpec(0, Some(false), None)
+        val columns = Seq(RankedColumn(0, 0, isNegated = false, Some(isAbove)))
+        val toUnsafe = UnsafeProjection.create(types.toArray)
+        val spec = RankedSpec(
+          inner,
+          Seq(RankedColumn(0, 0, isNegated = false)),
+          columns,
+          KeyTypes(Seq(LongType))
+        )
+        val built = build(spec, types, data.map(v => toUnsafe(InternalRow(v)).copy()))
+        for (bound <- (data ++ others).flatMap(first)) {
+          val expected = data.indices.filter(i =>
+            first(data(i)).exists(f => f > bound || !isAbove && f == bound)
+          )
+          assert(candidates(
+            built,
+            UnsafeProjection.create(Array[DataType](LongType))(InternalRow(bound))
+          ).sorted == expected)
+        }
+      }
   }
 }
