@@ -96,7 +96,7 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
   /** The numbers of a column's values by row, and what numbers others. */
   private def ranked(column: RankedColumn): (Array[Long], ValueNumbers) = {
     val prefix =
-      ValuePrefix.made(types(column.place), Iterator.tabulate(rows.size)(rows(_)), column.place)
+      ValueNumbers.prefix(types(column.place), Iterator.tabulate(rows.size)(rows(_)), column.place)
     val prefixes = Array.tabulate(rows.size)(i => prefix.of(rows(i), column.place))
     val (numbers, ofOthers) =
       if (prefix.isExact) (prefixes, ExactNumbers(prefix)) else sorted(column, prefix, prefixes)

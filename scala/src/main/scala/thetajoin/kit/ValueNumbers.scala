@@ -2,8 +2,9 @@ package thetajoin.kit
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types._
 
+import thetajoin.condition.OrderedLong
 import thetajoin.rowstore.RowPages
 
 /**
@@ -13,6 +14,32 @@ import thetajoin.rowstore.RowPages
 private[kit] abstract class ValueNumbers extends Serializable {
   def bytes: Long
   def newFinder(): ValueFinder
+}
+
+private[kit] object ValueNumbers {
+
+  /** @param rows which have the values in a column; none is null */
+  def prefix(t: DataType, rows: Iterator[InternalRow], column: Int): ValuePrefix = t match {
+    case s: StringType if s.collationId == StringType.collationId => TextPrefix
+    case BinaryType => BytesPrefix
+    case d: DecimalType => DecimalPrefix.made(d, rows, column)
+    case s: StructType if s.headOption.exists(f => OrderedLong.orders(f.dataType)) =>
+      FieldsPrefix.made(s, rows, column)
+    case _ => NoPrefix
+  }
+
+  val wireClasses: Seq[Class[_]] = Seq(
+    TextPrefix.getClass,
+    BytesPrefix.getClass,
+    NoPrefix.getClass,
+    classOf[DistinctValues],
+    classOf[ExactNumbers],
+    classOf[Array[ValueNumbers]],
+    classOf[DecimalPrefix],
+    classOf[FieldsPrefix],
+    classOf[FieldCode],
+    classOf[Array[FieldCode]]
+  )
 }
 
 /** Finds the numbers of probe values, for one task. */

@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.ByteArray
 
-import thetajoin.condition.OrderedLong
-
 /** Numbers of 64 bits for values of a type. A lesser value has no greater number. */
 private[kit] abstract class ValuePrefix extends Serializable {
 
@@ -17,39 +15,16 @@ private[kit] abstract class ValuePrefix extends Serializable {
   def isExact: Boolean = false
 }
 
-private[kit] object ValuePrefix {
-
-  /** @param rows which have the values in a column; none is null */
-  def made(t: DataType, rows: Iterator[InternalRow], column: Int): ValuePrefix = t match {
-    case s: StringType if s.collationId == StringType.collationId => TextPrefix
-    case BinaryType => BytesPrefix
-    case d: DecimalType => DecimalPrefix.made(d, rows, column)
-    case s: StructType if s.headOption.exists(f => OrderedLong.orders(f.dataType)) =>
-      FieldsPrefix.made(s, rows, column)
-    case _ => NoPrefix
-  }
-
-  val wireClasses: Seq[Class[_]] = Seq(
-    TextPrefix.getClass,
-    BytesPrefix.getClass,
-    NoPrefix.getClass,
-    classOf[DecimalPrefix],
-    classOf[FieldsPrefix],
-    classOf[FieldCode],
-    classOf[Array[FieldCode]]
-  )
-}
-
-private object NoPrefix extends ValuePrefix {
+private[kit] object NoPrefix extends ValuePrefix {
   override def of(row: InternalRow, column: Int): Long = 0L
 }
 
-private object TextPrefix extends ValuePrefix {
+private[kit] object TextPrefix extends ValuePrefix {
   override def of(row: InternalRow, column: Int): Long =
     row.getUTF8String(column).getPrefix ^ Long.MinValue
 }
 
-private object BytesPrefix extends ValuePrefix {
+private[kit] object BytesPrefix extends ValuePrefix {
   override def of(row: InternalRow, column: Int): Long =
     ByteArray.getPrefix(row.getBinary(column)) ^ Long.MinValue
 }
@@ -60,7 +35,7 @@ private object BytesPrefix extends ValuePrefix {
  * @param dropped how many low bits are left out. A decimal that does not fit even so is an infinity
  * @param isExact whether these bits are zero in all values that the numbers are made for, and they all fit
  */
-private final case class DecimalPrefix(
+private[kit] final case class DecimalPrefix(
     precision: Int,
     scale: Int,
     dropped: Int,
@@ -96,7 +71,7 @@ private final case class DecimalPrefix(
     else 2 * low + (if (isBetween) 2 else 1)
 }
 
-private object DecimalPrefix {
+private[kit] object DecimalPrefix {
 
   /** Of a number without its sign. Twice as much is less than an infinity. */
   private val Bits = 61

@@ -33,11 +33,8 @@ object ValueRank {
     classOf[RankedColumn],
     classOf[Array[RankedColumn]],
     classOf[RankedIndex],
-    classOf[DistinctValues],
-    classOf[ExactNumbers],
-    classOf[Array[ValueNumbers]],
     classOf[KeyTypes]
-  ) ++ ValuePrefix.wireClasses
+  ) ++ ValueNumbers.wireClasses
 
   /**
    * An offer whose keys may be ranks, and negated ones, as one whose keys can be evaluated.
