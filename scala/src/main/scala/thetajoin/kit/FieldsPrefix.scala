@@ -104,19 +104,15 @@ private[kit] object FieldCode {
   private val OfLess = 1L
   private val OfLeast = 2L
 
-  /** @param most how many bits there are */
+  /** @param most how many bits there are. The number above the last code fits too: see [[FieldsPrefix.aboveFirst]] */
   def made(least: Long, greatest: Long, most: Int): FieldCode = {
     // A distance of two numbers is an unsigned number.
     val distance = greatest - least
-    val room = (1L << most) - 1 - OfLeast - 1
+    val room = (1L << most) - 1 - OfLeast - 2
     val dropped = Iterator.from(0)
       .find(n => java.lang.Long.compareUnsigned(distance >>> n, room) <= 0).get
-    val last = OfLeast + (distance >>> dropped) + 1
-    FieldCode(
-      least,
-      greatest,
-      dropped,
-      java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(last)
-    )
+    val above = OfLeast + (distance >>> dropped) + 2
+    val bits = java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(above)
+    FieldCode(least, greatest, dropped, bits)
   }
 }

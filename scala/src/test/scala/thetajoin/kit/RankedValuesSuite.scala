@@ -117,29 +117,57 @@ class RankedValuesSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
   test("bounds of a first field are below or above the structs that have it") {
     for ((t, value) <- values.filter(v => v._1 == pair || v._1 == numbers))
       forAll(Gen.listOf(value), Gen.listOf(value), flags) { (data, others, isAbove) =>
-        val types = Seq(t)
-        val read = OrderedLong.reader(t.asInstanceOf[StructType].head.dataType)
-        def first(v: Any) =
-          Some(v.asInstanceOf[InternalRow]).filterNot(_.isNullAt(0)).map(read.at(_, 0))
-        val inner = BetweenSpec(0, Some(false), None)
-        val columns = Seq(RankedColumn(0, 0, isNegated = false, Some(isAbove)))
-        val toUnsafe = UnsafeProjection.create(types.toArray)
-        val spec = RankedSpec(
-          inner,
-          Seq(RankedColumn(0, 0, isNegated = false)),
-          columns,
-          KeyTypes(Seq(LongType))
+        assertBounds(
+          t.asInstanceOf[StructType],
+          data,
+          (data ++ others).flatMap(first(t, _)),
+          isAbove
         )
-        val built = build(spec, types, data.map(v => toUnsafe(InternalRow(v)).copy()))
-        for (bound <- (data ++ others).flatMap(first)) {
-          val expected = data.indices.filter(i =>
-            first(data(i)).exists(f => f > bound || !isAbove && f == bound)
-          )
-          assert(candidates(
-            built,
-            UnsafeProjection.create(Array[DataType](LongType))(InternalRow(bound))
-          ).sorted == expected)
-        }
       }
+  }
+
+  test("a first field whose numbers take all of its bits") {
+    // The codes of 0 to 1020 are 2 to 1022, and those of the second field have the other 52 bits.
+    val full = StructType.fromDDL("x BIGINT, y BIGINT")
+    for (greatest <- 1015L to 1025L; rest <- 40 to 60; isAbove <- Seq(false, true)) {
+      val data = Seq(InternalRow(0L, 0L), InternalRow(greatest, (1L << rest) - 5))
+      assertBounds(full, data, Seq(-1L, 0L, greatest, greatest + 1, Long.MaxValue), isAbove)
+    }
+    val single = StructType.fromDDL("x BIGINT")
+    for (less <- 0L to 8L; isAbove <- Seq(false, true)) {
+      val greatest = (1L << 62) - less
+      val data = Seq(InternalRow(0L), InternalRow(greatest))
+      assertBounds(single, data, Seq(-1L, 0L, greatest, greatest + 1, Long.MaxValue), isAbove)
+    }
+  }
+
+  private def first(t: DataType, value: Any): Option[Long] = {
+    val read = OrderedLong.reader(t.asInstanceOf[StructType].head.dataType)
+    Some(value.asInstanceOf[InternalRow]).filterNot(_.isNullAt(0)).map(read.at(_, 0))
+  }
+
+  /** Structs whose first field is above the bound, or at least as much. */
+  private def assertBounds(
+      t: StructType,
+      data: Seq[Any],
+      bounds: Seq[Long],
+      isAbove: Boolean
+  ): Unit = {
+    val ranked = RankedColumn(0, 0, isNegated = false)
+    val spec = RankedSpec(
+      BetweenSpec(0, Some(false), None),
+      Seq(ranked),
+      Seq(ranked.copy(isAbove = Some(isAbove))),
+      KeyTypes(Seq(LongType))
+    )
+    val ofBuild = UnsafeProjection.create(Array[DataType](t))
+    val ofProbe = UnsafeProjection.create(Array[DataType](LongType))
+    val built = build(spec, Seq(t), data.map(v => ofBuild(InternalRow(v)).copy()))
+    for (bound <- bounds) {
+      val expected = data.indices.filter { i =>
+        first(t, data(i)).exists(f => f > bound || !isAbove && f == bound)
+      }
+      assert(candidates(built, ofProbe(InternalRow(bound))).sorted == expected)
+    }
   }
 }
