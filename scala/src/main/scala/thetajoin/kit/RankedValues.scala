@@ -23,7 +23,7 @@ final case class RankedColumn(
 )
 
 /**
- * An index of numbers for values of any ordered type: see [[NumberedValues]]. Numbers compare as the values do.
+ * An index of numbers for values of any ordered type: see [[OrderedNumbers]]. Numbers compare as the values do.
  *
  * @param spec of the index, which is given numbers in place of values
  */
@@ -94,9 +94,9 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
   }
 
   /** The numbers of a column's values by row, and what numbers others. */
-  private def ranked(column: RankedColumn): (Array[Long], NumberedValues) = {
+  private def ranked(column: RankedColumn): (Array[Long], OrderedNumbers) = {
     val prefix =
-      NumberedValues.prefix(
+      OrderedNumbers.prefix(
         types(column.place),
         Iterator.tabulate(rows.size)(rows(_)),
         column.place
@@ -111,7 +111,7 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
       column: RankedColumn,
       prefix: ValuePrefix,
       prefixes: Array[Long]
-  ): (Array[Long], NumberedValues) = {
+  ): (Array[Long], OrderedNumbers) = {
     val t = types(column.place)
     val ordering = ValueOrder.at(column.place, t)
     val order = LongOrder.ascending(prefixes, rows.size)
@@ -137,7 +137,7 @@ private final class RankedBuilder(spec: RankedSpec, types: Seq[DataType]) extend
  */
 final class RankedIndex(
     index: JoinIndex,
-    values: Array[NumberedValues],
+    values: Array[OrderedNumbers],
     places: Array[Int],
     columns: Array[RankedColumn],
     types: KeyTypes

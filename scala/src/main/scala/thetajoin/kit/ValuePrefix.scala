@@ -11,7 +11,7 @@ private[kit] abstract class ValuePrefix extends Serializable {
   /** The number of the value in a column of a row. */
   def of(row: InternalRow, column: Int): Long
 
-  /** Whether these are the numbers that [[NumberedValues]] has for the values that they were made for. */
+  /** Whether these are the numbers that [[OrderedNumbers]] has for the values that they were made for. */
   def isExact: Boolean = false
 }
 

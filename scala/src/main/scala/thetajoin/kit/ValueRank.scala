@@ -34,7 +34,7 @@ object ValueRank {
     classOf[Array[RankedColumn]],
     classOf[RankedIndex],
     classOf[KeyTypes]
-  ) ++ NumberedValues.wireClasses
+  ) ++ OrderedNumbers.wireClasses
 
   /**
    * An offer whose keys may be ranks, and negated ones, as one whose keys can be evaluated.

@@ -1,7 +1,6 @@
 package thetajoin.accelerator.containment
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 import org.apache.spark.sql.catalyst.expressions.{
   GenericInternalRow,
   SpecializedGetters,
@@ -54,7 +53,7 @@ private[containment] final class TokenReader(
   private val (areNumbers, areBytes, areOrdered) = (form.areNumbers, form.areBytes, form.areOrdered)
   private val (keys, nullTokens) = (form.keys, form.nullTokens)
   private val elementType = form.elementType
-  private val toLong: ElementLongs = if (areOrdered) ElementLongs(elementType) else null
+  private val toLong = if (areOrdered) OrderedLong.reader(elementType) else null
   private lazy val ofNumbers = new SpecificInternalRow(form.types.all.map(_ => LongType))
   private lazy val fields = new GenericInternalRow(keys + 1)
   private lazy val toRow = UnsafeProjection.create(
@@ -106,9 +105,9 @@ private[containment] final class TokenReader(
     var i = 0
     while (i < elements) {
       if (array.isNullAt(i)) { if (nullTokens) readRow(key, null) else hasOthers = true }
-      else if (areNumbers) add(numbers.numberOf(toLong(array, i)))
+      else if (areNumbers) add(numbers.numberOf(toLong.at(array, i)))
       else if (areBytes) readBytes(array, i)
-      else readRow(key, if (areOrdered) toLong(array, i) else array.get(i, elementType))
+      else readRow(key, if (areOrdered) toLong.at(array, i) else array.get(i, elementType))
       i += 1
     }
   }
@@ -135,26 +134,4 @@ private[containment] final class TokenReader(
 
   private def add(token: Int): Unit =
     if (token < 0) hasOthers = true else if (seen.add(token)) found.add(token)
-}
-
-/** Reads an element as an [[OrderedLong]]. */
-private abstract class ElementLongs {
-  def apply(array: ArrayData, i: Int): Long
-}
-
-private object ElementLongs {
-  def apply(t: DataType): ElementLongs = t match {
-    case d: DecimalType =>
-      (array, i) => array.getDecimal(i, d.precision, d.scale).toUnscaledLong
-    case _ =>
-      CodeGenerator.javaType(t) match {
-        case "boolean" => (array, i) => if (array.getBoolean(i)) 1L else 0L
-        case "byte" => (array, i) => array.getByte(i).toLong
-        case "short" => (array, i) => array.getShort(i).toLong
-        case "int" => (array, i) => array.getInt(i).toLong
-        case "long" => (array, i) => array.getLong(i)
-        case "float" => (array, i) => OrderedLong.ofDouble(array.getFloat(i).toDouble)
-        case "double" => (array, i) => OrderedLong.ofDouble(array.getDouble(i))
-      }
-  }
 }

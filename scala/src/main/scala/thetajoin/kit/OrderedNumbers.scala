@@ -11,12 +11,12 @@ import thetajoin.rowstore.RowPages
  * Numbers of 64 bits for the values of a build column: an odd one for each value, in their order. A probe value that
  * equals one of them has the same number, and any other has a number between the numbers of its neighbours.
  */
-private[kit] abstract class NumberedValues extends Serializable {
+private[kit] abstract class OrderedNumbers extends Serializable {
   def bytes: Long
   def newFinder(): ValueFinder
 }
 
-private[kit] object NumberedValues {
+private[kit] object OrderedNumbers {
 
   /** @param rows which have the values in a column; none is null */
   def prefix(t: DataType, rows: Iterator[InternalRow], column: Int): ValuePrefix = t match {
@@ -34,7 +34,7 @@ private[kit] object NumberedValues {
     NoPrefix.getClass,
     classOf[DistinctValues],
     classOf[ExactNumbers],
-    classOf[Array[NumberedValues]],
+    classOf[Array[OrderedNumbers]],
     classOf[DecimalPrefix],
     classOf[FieldsPrefix],
     classOf[FieldCode],
@@ -51,7 +51,7 @@ private[kit] abstract class ValueFinder {
 }
 
 /** The numbers are made of the values, without a look-up. */
-private[kit] final case class ExactNumbers(prefix: ValuePrefix) extends NumberedValues {
+private[kit] final case class ExactNumbers(prefix: ValuePrefix) extends OrderedNumbers {
   override def bytes: Long = 0
 
   override def newFinder(): ValueFinder = new ValueFinder {
@@ -76,7 +76,7 @@ private[kit] final class DistinctValues private (
     prefixes: Array[Long],
     directory: Directory,
     values: RowPages
-) extends NumberedValues {
+) extends OrderedNumbers {
   override def bytes: Long = 8L * prefixes.length + directory.bytes + values.bytes
 
   override def newFinder(): ValueFinder =
