@@ -60,13 +60,13 @@ part-sql-1 part-sql-2: .venv/.complete
 part-property-java part-property-kryo: .venv/.complete
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/property --serializer $(@:part-property-%=%)
 
-part-python: .venv/.complete $(EXAMPLE_JAR)
+part-python: .venv/.complete .venv-4.0.5/.complete $(EXAMPLE_JAR)
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/python tests/shape --ignore tests/python/test_maven.py
 
 $(OTHER_SPARKS:%=part-%): part-%: .venv-%/.complete $(JAR)
 	@$(QUICK_JAVA) $(PART) $@ .venv-$*/bin/python -m pytest tests/sql tests/python/test_ui.py -m "not slow" --part $(SHARE_$*)
 
-part-beside: build/beside/.complete .venv-4.0.5/.complete .venv-4.1.4/.complete $(JAR)
+part-beside: build/beside/.complete $(OTHER_SPARKS:%=.venv-%/.complete) $(JAR)
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/beside
 
 part-link: .venv/.complete $(OTHER_SPARKS:%=.venv-%/.complete)
@@ -88,7 +88,7 @@ test-scala-fast: .venv/.complete
 test-python-fast: .venv/.complete $(EXAMPLE_JAR)
 	$(PYTHON) -m pytest -m "not slow" --part 1/12
 
-test-beside: build/beside/.complete .venv-4.0.5/.complete .venv-4.1.4/.complete $(JAR) ## next to Delta, Iceberg and Sedona
+test-beside: build/beside/.complete $(OTHER_SPARKS:%=.venv-%/.complete) $(JAR) ## next to Delta, Iceberg and Sedona
 	$(QUICK_JAVA) $(PYTHON) -m pytest tests/beside
 
 test-suites: .venv/.complete ## Spark's own join suites with the extension on

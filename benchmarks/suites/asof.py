@@ -139,7 +139,7 @@ def _asof(
 _MILLION = 1_000_000
 _SYMBOLS = _asof("symbols", 10 * _MILLION, 2 * _MILLION, 1_000)
 _NO_KEYS = _asof("no_keys", _MILLION, _MILLION, 1_000, keyed=False, target=1.0)
-_NEAREST = _asof("nearest_3", _MILLION, 100_000, 1_000, keyed=False, nearest=3, off=False)
+_NEAREST = _asof("nearest_3", _MILLION, 100_000, 1_000, keyed=False, nearest=3)
 
 SUITE = Suite(
     name="asof",
@@ -160,7 +160,7 @@ SUITE = Suite(
         _NO_KEYS,
         _asof("few_left", 1_000, 10 * _MILLION, 1_000, joins=3),
         _asof("few_left_no_keys", 1_000, 10 * _MILLION, 1_000, keyed=False, joins=3),
-        _asof("nearest", _MILLION, 100_000, 1_000, keyed=False, nearest=1, off=False),
+        _asof("nearest", _MILLION, 100_000, 1_000, keyed=False, nearest=1),
         _NEAREST,
         *(shaped for query in (_SYMBOLS, _NO_KEYS, _NEAREST) for shaped in shapes_of(query)),
     ),

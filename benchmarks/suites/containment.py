@@ -93,6 +93,11 @@ def _patterns(rows: int) -> Parquet:
 
 
 _PATTERNS = _patterns(2_000)
+_READERS = Parquet(
+    "readers_20k",
+    20_000,
+    f"i AS w, list_transform(range(10), lambda j: {_words('i', 'j', 'tag', _TAGS)}) AS likes",
+)
 
 _CONTAINS = "array_contains(tags, pattern)"
 _CONTAINS_WORDS = {"ClickHouse": "has(tags, pattern)"}
@@ -119,6 +124,13 @@ _ELEMENTS = {
     "ClickHouse": ("arrayJoin", "length(arrayDistinct(needs))"),
     "Polars": ("unnest", "array_length(array_unique(needs))"),
 }
+
+
+_BY_COMMON = (
+    "SELECT v, w FROM ({left}) AS d JOIN "
+    "(SELECT DISTINCT w, {exploded}(likes) AS liked FROM {right}) AS r ON tag = liked "
+    "GROUP BY v, w HAVING count(*) >= 2"
+)
 
 
 def _by_element(rewrite: str, right: Parquet) -> dict[str, str]:
@@ -169,6 +181,16 @@ _BY_ELEMENTS = (
 )
 _CONTAINS_MANY = _elements(
     "contains_many", _CONTAINS, _PATTERNS_100K, rewritten=_by_element(_BY_TAG, _PATTERNS_100K)
+)
+
+
+_IN_COMMON = ElementsQuery(
+    name="in_common",
+    left=_DOCUMENTS,
+    right=_READERS,
+    condition="size(array_intersect(tags, likes)) >= 2",
+    columns=("tags", "likes"),
+    rewritten=_by_element(_BY_COMMON, _READERS),
 )
 
 
@@ -248,14 +270,16 @@ SUITE = Suite(
     title="Joins by array elements, and ORs",
     data=(
         "Documents have five tags each, of 20,000; patterns have one tag, and two of 2,000 that "
-        "they need. Events and alerts have two random numbers below a million each, of "
-        "`or_many` below 50,000. "
+        "they need; readers like ten of the 20,000. "
+        "Events and alerts have two random numbers below a million each, of `or_many` below "
+        "50,000. "
         "Rules have four columns, each open in a quarter of them, else one of a hundred values."
     ),
     answer="the row count and the sums of a column of each side",
     queries=(
         *_BY_ELEMENTS,
         _CONTAINS_MANY,
+        _IN_COMMON,
         _RULES,
         *_ORS,
         _OR_MANY,

@@ -32,8 +32,8 @@ DELTA = {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     },
-    "spark": "4.1.4",
-    "jars": ["delta-spark_4.1_2.13", "delta-storage"],
+    "spark": "4.2.1",
+    "jars": ["delta-spark_4.2_2.13", "delta-storage"],
     "setup": ["DROP TABLE IF EXISTS t", f"CREATE TABLE t USING delta AS {ROWS}", BANDS],
     # Delta has no subqueries in DELETE and UPDATE.
     "statements": {
@@ -131,6 +131,10 @@ def test_statements_do_the_same_and_joins_are_ours(
     assert off["rows"] == on["rows"] and on["rows"]
     assert not any(off["joins"].values())
     assert on["joins"] == RAN[system]
+
+
+def test_the_page_has_the_merge_that_runs() -> None:
+    assert f"```\n{MERGE}\n```" in (ROOT / "docs/with-delta-iceberg-sedona.md").read_text()
 
 
 PAGES = [page for page in map(how_to.read, how_to.PAGES) if "Sedona" in page.others]

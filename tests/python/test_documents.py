@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyspark
 import pytest
+import thetajoin
 from differential import ENABLED, GENERATED, difference, execute
 from pyspark.sql import SparkSession
 
@@ -184,3 +186,18 @@ def test_forms_are_found() -> None:
     assert {form.accelerator for form in FORMS} == set(ACCELERATORS) - {"existence", "nestedloop"}
     assert len([form for form in FORMS if form.page == "conditions.md"]) > 30
     assert len([form for form in FORMS if form.page == "README.md"]) > 10
+
+
+def test_the_page_of_python_has_all_public_names() -> None:
+    members = re.findall(r"^        - (\w+)$", (ROOT / "docs/python.md").read_text(), re.M)
+    assert set(members) == set(thetajoin.__all__) - {"settings"}
+
+
+def test_the_matrix_of_versions_has_those_that_make_test_runs() -> None:
+    (others,) = re.findall(r"^OTHER_SPARKS := (.*)$", (ROOT / "Makefile").read_text(), re.M)
+    rows = re.findall(
+        r"^\| ([\d.]+) \| 17 \| 3.11 \|.*`make test` \|$",
+        (ROOT / "docs/versions.md").read_text(),
+        re.M,
+    )
+    assert sorted(rows) == sorted([*others.split(), pyspark.__version__])

@@ -110,12 +110,16 @@ def test_metadata_say_what_an_index_shows(wheel: Path) -> None:
     assert all(line.endswith("extra == 'spark'") for line in needed if "pyspark" in line)
 
 
-@pytest.fixture(scope="module", params=["wheel", "sdist"])
+@pytest.fixture(
+    scope="module",
+    params=[(p, v) for p in ("wheel", "sdist") for v in (pyspark.__version__, OLDEST_SPARK)],
+    ids="-".join,
+)
 def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment that holds the package and what pyspark needs."""
-    package = request.getfixturevalue(request.param)
-    spark = pyspark.__version__ if request.param == "wheel" else OLDEST_SPARK
-    folder = tmp_path_factory.mktemp(request.param)
+    kind, spark = request.param
+    package = request.getfixturevalue(kind)
+    folder = tmp_path_factory.mktemp(kind)
     venv.create(folder, with_pip=True)
     interpreter = folder / "bin" / "python"
     # A pip that has this pyspark in its cache takes it from there.

@@ -17,12 +17,14 @@ private[recognise] final case class JoinedRows(join: Join, columns: Option[Seq[N
 
   def conditions: Seq[Expression] = join.condition.toSeq
 
-  /** An expression of the node in terms of the join's own columns. */
+  /** An expression of the node in terms of the columns of the join's sides, as they are in a pair. */
   def read(e: Expression): Expression = {
     val aliases = AttributeMap(columns.toSeq.flatten.collect { case a: Alias =>
       a.toAttribute -> a.child
     })
-    e.transform { case a: Attribute => aliases.getOrElse(a, a) }
+    val ofPair = AttributeMap(join.children.flatMap(_.output).map(a => a -> a))
+    def toSides(e: Expression) = e.transform { case a: Attribute => ofPair.getOrElse(a, a) }
+    e.transform { case a: Attribute => toSides(aliases.getOrElse(a, a)) }
   }
 
   def readOrder(order: SortOrder): SortOrder = order.copy(child = read(order.child))
