@@ -17,6 +17,7 @@ _SIDE = 1000
 
 # The engines that know polygons.
 _OF_GEOMETRIES = ("SedonaDB", "GeoPandas")
+_OF_NUMBERS = ("DuckDB", "ClickHouse", "Polars")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +114,29 @@ _NEIGHBOURS = SpatialQuery(
     spatial="ST_DWithin(ST_Point(x, y), ST_Point(cx, cy), 4.0)",
     frames=("dwithin", 4.0),
 )
+
+
+def _places(name: str, rows: int, prefix: str, number: str) -> Parquet:
+    """In a region that is ten degrees high and fifteen wide."""
+    degrees = (
+        f"{least} + {random(f'{prefix}{column}', most * 1_000_000)} / 1e6 AS {prefix}{column}"
+        for column, least, most in (("lat", 40, 10), ("lon", 0, 15))
+    )
+    return Parquet(
+        f"spatial_{name}_{short(rows).lower()}", rows, f"{', '.join(degrees)}, i AS {number}"
+    )
+
+
+# Each store has five of two million homes within a kilometre.
+_STORES = _places("stores", 20_000, "s", "w")
+_HAVERSINE = (
+    "12742 * asin(sqrt(pow(sin(radians(slat - lat) / 2), 2)"
+    " + cos(radians(lat)) * cos(radians(slat)) * pow(sin(radians(slon - lon) / 2), 2)))"
+)
+_BY_HAND = (
+    "lat BETWEEN slat - 0.009 AND slat + 0.009",
+    "lon BETWEEN slon - 0.009 / cos(radians(slat)) AND slon + 0.009 / cos(radians(slat))",
+)
 # A point is in two polygons on average, of 10 to 1,000 corners.
 _AREAS = Polygons("spatial_areas_5k", 5_000, radius=11.3)
 # Small ones, of which few corners are looked at.
@@ -127,7 +151,6 @@ def _in_polygons(name: str, left: Parquet, right: Polygons, **case: object) -> S
         condition=Condition(("st_contains(shape, st_point(x, y))",), ("x", "y"), ()),
         spatial="ST_Contains(ST_GeomFromWKB(shape), ST_Point(x, y))",
         frames=("within", None),
-        off=False,
         peers=_OF_GEOMETRIES,
         **case,  # type: ignore[arg-type]
     )
@@ -142,8 +165,19 @@ def _nearest(name: str, condition: str) -> SpatialQuery:
         spatial="ST_KNN(ST_Point(x, y), ST_Point(cx, cy), 3, false)",
         frames=None,
         nearest=3,
-        off=False,
         peers=("SedonaDB",),
+    )
+
+
+def _on_earth(name: str, homes: int, *conjuncts: str, **case: object) -> SpatialQuery:
+    return SpatialQuery(
+        name=name,
+        left=_places("homes", homes, "", "v"),
+        right=_STORES,
+        condition=Condition(conjuncts, ("lat", "lon"), ("slat", "slon")),
+        spatial="",
+        frames=None,
+        **case,  # type: ignore[arg-type]
     )
 
 
@@ -176,6 +210,9 @@ _QUERIES = (
         peers=_OF_GEOMETRIES,
     ),
     _NEAREST,
+    _on_earth("on_earth", 2_000_000, f"{_HAVERSINE} <= 1", peers=_OF_NUMBERS),
+    _on_earth("on_earth_box", 2_000_000, *_BY_HAND, f"{_HAVERSINE} <= 1", peers=_OF_NUMBERS),
+    _on_earth("on_earth_nearest_3", 100_000, _HAVERSINE, nearest=3, peers=()),
     _nearest("nearest_3_points", "st_distance(st_point(x, y), st_point(cx, cy))"),
     *shapes_of(_POINTS),
     *shapes_of(_NEIGHBOURS),

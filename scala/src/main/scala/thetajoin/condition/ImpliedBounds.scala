@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions._
  *                                                                         b.y between a.y - 5 and a.y + 5
  *   sqrt(..) <= 5, hypot(a.x - b.x, a.y - b.y) <= 5, abs(..) + abs(..) <= 5   the same
  *   st_distance(a.shape, b.shape) <= 5                                    the same of the ends of their bounding boxes
+ *   6371 * acos(..) <= 5                                                  the same of points in space: see [[Arc]]
  * }}}
  *
  * Such arithmetic rounds. So the bounds are moved outward ([[OutwardSum]]), and the original decides on all
@@ -102,15 +103,13 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
     case Sqrt(child) => withinSquare(child, reach)
     case Pow(child, Constant(0.5)) => withinSquare(child, reach)
     case Hypot(x, y) => nearZero(x, reach) ++ nearZero(y, reach)
+    case Arc(arc) =>
+      val most = scaled(reach, 1 / arc.radius) :+ Term(Literal(Arc.Slack), 1.0)
+      arc.points.flatMap { case (from, to) => from.spans.zip(to.spans).flatMap(apart(_, most)) }
     case distance: Distance =>
       // Its arithmetic rounds in parts of all coordinates, also of the far ends of edges.
       val rounded = distance.sizes.map(size => Term(size, -LeastWeight))
-      for {
-        (left, right) <- distance.spans
-        (low, high) <- Seq(left.low -> right.high, right.low -> left.high)
-        terms = Seq(Term(low, 1.0), Term(high, -1.0)) ++ rounded ++ scaled(reach, -1)
-        comparison <- isolated(terms)
-      } yield comparison
+      distance.spans.flatMap(apart(_, reach ++ scaled(rounded, -1)))
     case Add(x, y, _) if isMeasured(length) && Seq(x, y).forall(isLength) =>
       within(x, reach) ++ within(y, reach)
     case Weighted(weight, x) if weight > 0 => within(x, scaled(reach, 1 / weight))
@@ -126,6 +125,15 @@ private final class ImpliedBounds(source: Expression, sides: Sides) {
         within(x, Seq(Term(unlessZero(inverse), c, isReach = true)))
       )
     case _ => Nil
+  }
+
+  /** Of a gap between spans that is at most a reach. */
+  private def apart(spans: (Span, Span), reach: Seq[Term]): Seq[Comparison] = {
+    val (left, right) = spans
+    for {
+      (low, high) <- Seq(left.low -> right.high, right.low -> left.high)
+      comparison <- isolated(Seq(Term(low, 1.0), Term(high, -1.0)) ++ scaled(reach, -1))
+    } yield comparison
   }
 
   /** A reach times a divisor of its side. Where that is not above zero, the quotient tells nothing. */

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 /**
- * How far the rows of a pair are apart, as their pairs are ranked by it:
+ * How far the rows of a pair are apart in the plane or in space, as their pairs are ranked by it:
  *
  * {{{
  *   st_distance(a.shape, b.shape)
@@ -14,11 +14,19 @@ import org.apache.spark.sql.types._
  *   the same sum without its root                                                          squared
  *   greatest(b.s - a.e, a.s - b.e, 0)                                                      the gap between intervals
  *   CASE WHEN b.s > a.e THEN b.s - a.e WHEN a.s > b.e THEN a.s - b.e ELSE 0 END            the same
+ *   6371 * acos(..), 12742 * asin(sqrt(..))                                                an [[Arc]] of a sphere
  * }}}
  *
  * @param spans by dimension, of both sides: the left one's first
+ * @param unit the distance is not more than the rank times this
+ * @param rounding by how much the distance may be more than that, in parts of the coordinates
  */
-final case class PlaneDistance(spans: Seq[(Span, Span)], isSquared: Boolean)
+final case class PlaneDistance(
+    spans: Seq[(Span, Span)],
+    isSquared: Boolean,
+    unit: Double = 1.0,
+    rounding: Double = 0.0
+)
 
 object PlaneDistance {
   import Safety.{isMeasured, isNumber}
@@ -26,6 +34,7 @@ object PlaneDistance {
   def of(rank: Expression, sides: Sides): Option[PlaneDistance] = {
     val found = rank match {
       case distance: Distance => Some(PlaneDistance(distance.spans, isSquared = false))
+      case Arc(arc) => arc.points.map(onSphere(arc, _)).find(isSplit(_, sides))
       case Hypot(x, y) =>
         for (a <- span(x); b <- span(y)) yield PlaneDistance(Seq(a, b), isSquared = false)
       case Sqrt(sum) => squares(sum).map(PlaneDistance(_, isSquared = false))
@@ -42,6 +51,22 @@ object PlaneDistance {
       else None
     }
   }
+
+  private def onSphere(arc: Arc, points: (Place, Place)): PlaneDistance = {
+    val (from, to) = points
+    PlaneDistance(
+      from.spans.zip(to.spans),
+      isSquared = false,
+      unit = 1 / arc.radius,
+      // A point of the sphere has a coordinate of more than 0.5.
+      rounding = 2 * Arc.Slack
+    )
+  }
+
+  private def isSplit(distance: PlaneDistance, sides: Sides): Boolean =
+    distance.spans.forall { case (l, r) =>
+      Seq(l, r).forall(span => sides.ofOne(span.low)) && sides.split(l.low, r.low)
+    }
 
   private def isOf(span: Span, side: Expression => Boolean): Boolean =
     side(span.low) && side(span.high) && Seq(span.low, span.high).forall(Safety.cannotFail)

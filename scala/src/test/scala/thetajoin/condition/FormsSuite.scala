@@ -175,49 +175,6 @@ class FormsSuite extends AnyFunSuite {
     assert(implied.isEmpty || passed < rows * 3 / 4, s"$written leaves out $passed of $rows")
   }
 
-  test("points on a sphere") {
-    val Seq(a, x, b, y) =
-      Seq("a", "x", "b", "y").map(AttributeReference(_, DoubleType)()): @unchecked
-    def square(e: Expression) = Pow(e, Literal(2.0))
-    def half(l: Expression, r: Expression) =
-      square(Sin(Divide(ToRadians(Subtract(l, r)), Literal(2.0))))
-    val cosines = Multiply(Cos(ToRadians(a)), Cos(ToRadians(b)))
-    val haversine = Add(half(b, a), Multiply(cosines, half(y, x)))
-    val random = new Random(12)
-    for {
-      arc <- Seq(
-        Asin(Sqrt(haversine)),
-        Atan2(Sqrt(haversine), Sqrt(Subtract(Literal(1.0), haversine)))
-      )
-    } {
-      val condition = LessThanOrEqual(Multiply(Literal(12742.0), arc), Literal(2000.0))
-      val shape = ConditionAnalysis.shape(Seq(a, x), Seq(b, y), Some(condition))
-      assert(shape.comparisons.size == 2, shape)
-      val schema = AttributeSeq(Seq(a, x, b, y))
-      val found = shape.comparisons.map(c =>
-        BindReferences.bindReference(
-          c.operator.of(OrderedLong.of(c.left), OrderedLong.of(c.right)): Expression,
-          schema
-        )
-      )
-      val expected = BindReferences.bindReference[Expression](condition, schema)
-      var (matches, passed) = (0, 0)
-      for (_ <- 1 to rows) {
-        def degrees(most: Double) =
-          if (random.nextInt(20) == 0) random.nextGaussian() * 1000
-          else (random.nextDouble() * 2 - 1) * most
-        val values = InternalRow(degrees(90), degrees(180), degrees(90), degrees(180))
-        val passes = found.forall(isTrue(_, values))
-        if (isTrue(expected, values)) {
-          matches += 1
-          assert(passes, values)
-        }
-        if (passes) passed += 1
-      }
-      assert(matches > 100 && passed < rows / 2)
-    }
-  }
-
   private def bound(e: Expression): Expression =
     BindReferences.bindReference(e, AttributeSeq(columns))
 

@@ -40,8 +40,9 @@ object BoxesAccelerator extends Accelerator {
   override val id: String = "boxes"
 
   override val summary: String =
-    "Three or more comparisons between the sides (points in boxes, boxes that overlap, points " +
-      "near each other), with or without equality keys: a probe walks down a packed R-tree."
+    "Geometries (st_contains and the like), distances and the nearest points, or three or more comparisons " +
+      "between the sides (points in boxes, boxes that overlap), with or without equality keys: a probe walks " +
+      "down a packed R-tree."
 
   override def reasons: Seq[ReasonCode] = Seq(FewDimensions)
 
@@ -88,13 +89,19 @@ object BoxesAccelerator extends Accelerator {
         isFloating <- isFloating(rank.dataType)
         distance <- PlaneDistance.of(rank.child, sides)
       } yield {
-        val rounding = Precision.of(rank.child).rounding
+        val rounding = math.max(Precision.of(rank.child).rounding, distance.rounding)
         val (build, probe) = distance.spans.unzip
         Ranked(
           rank.child,
           build.flatMap(span => Seq(BitwiseNot(OrderedLong(span.low)), OrderedLong(span.high))),
           probe.flatMap(span => Seq(OrderedLong(span.low), OrderedLong(span.high))),
-          RankedDistance(distance.spans.size, isFloating, distance.isSquared, rounding)
+          RankedDistance(
+            distance.spans.size,
+            isFloating,
+            distance.isSquared,
+            distance.unit,
+            rounding
+          )
         )
       }
     case _ => None

@@ -8,18 +8,20 @@ import thetajoin.contract.NarrowingProber
  *
  * @param isFloating whether a rank is a floating-point number, or else a whole one
  * @param isSquared whether a rank is the square of the distance
+ * @param unit the distance is the rank times this at most
  * @param rounding by how much the rank is rounded at most, in parts of the coordinates
  */
 final case class RankedDistance(
     dimensions: Int,
     isFloating: Boolean,
     isSquared: Boolean,
+    unit: Double,
     rounding: Double
 ) {
 
   /** The distance of a rank, as [[OrderedLong]] numbers it. The rank of boxes that overlap may be below zero. */
   def of(rank: Long): Double = {
-    val value = if (isFloating) OrderedLong.toDouble(rank) else rank.toDouble
+    val value = (if (isFloating) OrderedLong.toDouble(rank) else rank.toDouble) * unit
     if (isSquared) math.sqrt(value) else math.max(value, 0.0)
   }
 }

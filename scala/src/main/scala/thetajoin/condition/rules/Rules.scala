@@ -21,7 +21,6 @@ object Rules {
     Shifted,
     Magnitude,
     FirstFields,
-    GreatCircle,
     AnyOfList,
     OwnValue,
     NullSafe,

@@ -147,7 +147,13 @@ class BoxesIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Key
           Seq(true),
           Extent(0, 0) +: Seq.tabulate(dimensions)(d => Extent(2 * d + 1, 2 * d + 2)),
           distance =
-            Some(RankedDistance(dimensions, isFloating = true, isSquared, math.pow(2, -46)))
+            Some(RankedDistance(
+              dimensions,
+              isFloating = true,
+              isSquared,
+              unit = 1.0,
+              math.pow(2, -46)
+            ))
         )
         val built = build(
           spec,
@@ -197,7 +203,8 @@ class BoxesIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Key
       0,
       Nil,
       Seq(Extent(0, 1), Extent(2, 3)),
-      distance = Some(RankedDistance(2, isFloating = true, isSquared = true, math.pow(2, -46)))
+      distance =
+        Some(RankedDistance(2, isFloating = true, isSquared = true, unit = 1.0, math.pow(2, -46)))
     )
     val keyed = data.map(p => row(0, ends(p).flatMap(e => Seq(~e, e))))
     val built = build(spec, Seq.fill(4)(LongType), keyed)
