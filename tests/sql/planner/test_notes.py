@@ -29,6 +29,35 @@ def notes(session: SparkSession, sql: str) -> list[str]:
     return [note for report in reports for note in report.notes]
 
 
+@pytest.mark.parametrize(
+    ("select", "on", "why"),
+    [
+        ("count(*), sum(x * y)", "x < y", "reads the side that is not built"),
+        ("collect_list(y)", "x < y", "has no buffers of a fixed length"),
+        ("max(string(y))", "x < y", "has no buffers of a fixed length"),
+        ("count(y)", "x < y AND (x + y) % 3 = 0", "is tested on each pair"),
+        ("y, count(*)", "x < y", "of the side that is built"),
+    ],
+)
+def test_an_aggregate_that_takes_pairs_says_why(
+    session: SparkSession, select: str, on: str, why: str
+) -> None:
+    group = f"GROUP BY {'y' if select.startswith('y') else 'x'}"
+    query = f"SELECT /*+ BROADCAST(b) */ {select} FROM a JOIN b ON {on} {group}"
+    (note,) = [note for note in notes(session, query) if "PAIRS_LISTED" in note]
+    assert why in note
+    session.conf.set("spark.thetajoin.aggregate.enabled", "false")
+    assert notes(session, query)[-1:] == [note]
+
+
+def test_an_aggregate_of_runs_has_no_reason(session: SparkSession) -> None:
+    query = "SELECT /*+ BROADCAST(b) */ x, sum(y) FROM a JOIN b ON x < y GROUP BY x"
+    assert not [note for note in notes(session, query) if "PAIRS_LISTED" in note]
+    frame = session.sql(query)
+    frame.collect()
+    assert not [n for report in thetajoin.explain_joins(frame) for n in report.notes]
+
+
 def test_all_pairs_and_what_would_save_them_are_told(session: SparkSession) -> None:
     (report,) = thetajoin.explain_joins(session.sql("SELECT * FROM a JOIN b ON x <> y"))
     assert report.notes == (

@@ -153,6 +153,13 @@ object ReasonCode {
         "Spark runs an operator of its own here, and there is no accelerator for it",
         "Nothing to do."
       )
+  case object PairsListed
+      extends ReasonCode(
+        "PAIRS_LISTED",
+        "The join runs on an index, and lists its pairs for the aggregate above it",
+        "Nothing to do unless there are very many pairs. Group by columns of one side, aggregate columns of the " +
+          "other side, and see docs/how-to/events-before.md."
+      )
   case object PartitionTooLarge
       extends ReasonCode(
         "PARTITION_TOO_LARGE",
@@ -221,6 +228,7 @@ object ReasonCode {
     NullAwareAnti,
     OtherNeed,
     OtherOperator,
+    PairsListed,
     PartitionTooLarge,
     PlannedElsewhere,
     PlanningFailed,

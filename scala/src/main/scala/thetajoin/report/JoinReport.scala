@@ -12,6 +12,7 @@ import thetajoin.hints.ThetaHint
 import thetajoin.logical.RankedJoin
 import thetajoin.planner.{Decision, Estimate, Loser}
 import thetajoin.reason.{Reason, ReasonCode}
+import thetajoin.stage.FoldAggregates
 
 /**
  * The report on one join of a plan: which accelerator serves it, or why none does.
@@ -92,9 +93,15 @@ object JoinReport extends AdaptiveSparkPlanHelper {
    * its first join.
    */
   def of(plan: SparkPlan): Seq[JoinReport] = {
+    val listed =
+      collectWithSubqueries(plan) { case node => FoldAggregates.against(node) }.flatten
     val reports = collectWithSubqueries(plan) { case join: BaseJoinExec => join }
       .zipWithIndex
-      .map { case (join, i) => report(i + 1, join) }
+      .map { case (join, i) =>
+        val found = report(i + 1, join)
+        val reasons = listed.collect { case (`join`, reason) => reason.toString }
+        found.copy(notes = found.notes ++ reasons)
+      }
     lazy val notes = QueryNotes.of(collectWithSubqueries(plan) { case node => node }, plan.conf)
     reports.take(1).map(first => first.copy(notes = first.notes ++ notes)) ++ reports.drop(1)
   }
