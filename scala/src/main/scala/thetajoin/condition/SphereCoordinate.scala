@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression}
 import org.apache.spark.sql.types.{DataType, DoubleType}
 
 /**
- * A coordinate of a point of the sphere of radius 1, of its latitude and longitude in radians. Angles so large that
- * their last digits are lost give infinity. Never shown to a user: only used as an index key. It can't fail.
+ * A coordinate of a point of the sphere of radius 1, of its latitude and longitude in radians. Angles so large
+ * that differences of them lose digits give infinity. Never shown to a user: only used as an index key. It can't fail.
  *
  * @param axis 0, 1 or 2: the poles are at both ends of the last one
  * @param infinity in place of the coordinate that is not known
@@ -51,6 +51,8 @@ private[thetajoin] object SphereCoordinate {
     else if (longitude.isNaN) Double.NaN
     else math.sin(latitude)
 
-  /** The angles of degrees and of differences of degrees are the same up to here, but for 10 digits. */
-  private final val MostRadians = 1e5
+  /**
+   * More than 360 degrees. The difference of two such numbers of 32 bits is rounded by less than half of [[Arc.Slack]].
+   */
+  private final val MostRadians = 8.0
 }

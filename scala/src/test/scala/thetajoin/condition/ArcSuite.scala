@@ -105,12 +105,13 @@ class ArcSuite extends AnyFunSuite {
   private def degrees(most: Double): Any = random.nextInt(12) match {
     case 0 => special(random.nextInt(special.size))
     case 1 if random.nextInt(9) == 0 => null
-    case 1 => random.nextGaussian() * 1000
+    case 1 => random.nextGaussian() * math.pow(10, 2 + random.nextInt(5))
     case _ => (random.nextDouble() * 2 - 1) * most
   }
 
-  /** Often next to the other value, or half a turn away. */
+  /** Often next to the other value, half a turn away, or at the same place after many turns. */
   private def near(value: Any): Any = value match {
+    case d: Double if random.nextInt(4) == 0 => d - 360 * math.rint(d / 180)
     case d: Double =>
       val by = Seq(0.0, 1e-13, 1e-7, 1e-4, 0.01, 1.0, 180.0, 360.0)
       d + by(random.nextInt(by.size)) * (random.nextDouble() * 2 - 1).sign
