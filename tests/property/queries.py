@@ -412,6 +412,42 @@ def between_sides(
 
 
 GROUPED = ("by lr", "by rl")
+
+# The same with functions that are drawn, of the side that is aggregated, and of the groups' side.
+FUNCTIONS = (
+    "count(*)",
+    "count({0}.x)",
+    "count_if({0}.n > 0)",
+    "sum({0}.n)",
+    "sum({0}.id) FILTER (WHERE {0}.n > 0)",
+    "avg({0}.n)",
+    "min({0}.id)",
+    "max({0}.n)",
+    "max_by({0}.id, {0}.id)",
+    "min_by({0}.n, {0}.id)",
+    "bool_and({0}.n > 0)",
+    "bool_or({0}.n > 0)",
+    "bit_and({0}.id)",
+    "bit_or({0}.id)",
+    "bit_xor({0}.id)",
+    "sum(CAST({0}.n AS DECIMAL(9, 2)))",
+    "avg(CAST({0}.id AS DECIMAL(38, 4)))",
+    "round(stddev({0}.n), 6)",
+    "round(var_pop({0}.id), 6)",
+    "round(covar_samp({0}.id, {0}.n), 6)",
+    "max(CAST({0}.n AS DOUBLE) / nullif({0}.n, 0))",
+    "sum(DOUBLE('NaN') * {0}.n)",
+    "sum(IF({0}.n > 1, DOUBLE('Infinity'), 1D))",
+    "sum(IF({0}.n = 1, 9223372036854775807, 0))",
+    "any_value({1}.n)",
+    "max({1}.id)",
+    "min({1}.n) FILTER (WHERE {1}.id > 1)",
+    "max_by({1}.n, {1}.id)",
+    "count(DISTINCT {0}.n)",
+    "sum({0}.n + {1}.n)",
+    "max(string({0}.n))",
+    "any_value({0}.id) IS NULL",
+)
 HINTS = ("/*+ BROADCAST(l) */ ", "/*+ BROADCAST(r) */ ")
 # Spark's limit of a broadcast: as it is, one that no table is below, and one that some tables are below.
 BROADCASTS = ("10m", "1b", "300b")
@@ -423,7 +459,7 @@ PARTITION_MAX = "spark.thetajoin.shuffle.maxPartitionBytes"
 class Query:
     """One join with what stands around it.
 
-    `members` are the columns of IN, `broadcast` is Spark's limit of a broadcast. No side is below our own if `block` is set, the most bytes that a
+    `functions` are of groups, in place of counts and sums. `members` are the columns of IN, `broadcast` is Spark's limit of a broadcast. No side is below our own if `block` is set, the most bytes that a
     task is given of a side.
     """
 
@@ -431,6 +467,7 @@ class Query:
     conjuncts: tuple[Condition, ...]
     hint: str
     output: str
+    functions: tuple[str, ...]
     sources: tuple[str, str]
     config: str
     ansi: bool
@@ -473,7 +510,9 @@ class Query:
     @property
     def decided(self) -> bool:
         """Whether the output is whole numbers, and IN is of one column: of several, systems differ on nulls."""
-        return self.members == "n" if self.join in MEMBERSHIP else self.output != "payload"
+        if self.join in MEMBERSHIP:
+            return self.members == "n"
+        return self.output != "payload" and not self.functions
 
     @property
     def portable(self) -> bool:
@@ -499,9 +538,11 @@ class Query:
 
     @property
     def columns(self) -> str:
-        """What is selected. All but `payload` are whole numbers."""
+        """What is selected: whole numbers, unless it is `payload` or of drawn functions."""
         if self.grouped:
             one, other = self.grouped
+            if self.functions:
+                return ", ".join((f"{one}.id", *(f.format(other, one) for f in self.functions)))
             return f"{one}.id, count(*), sum({other}.id), count({other}.n), min({other}.n)"
         if self.join in ("LEFT SEMI JOIN", "LEFT ANTI JOIN"):
             return {"ids": "l.id", "sums": "count(*), sum(l.id), count(l.n)", "payload": "l.*"}[
@@ -562,11 +603,13 @@ def joins(draw: st.DrawFn, families: tuple[Family, Family], l: Table, r: Table) 
             )
         )
     conjuncts = draw(st.permutations(conjuncts))
+    functions = st.lists(st.sampled_from(FUNCTIONS), max_size=6, unique=True)
     return Query(
         join,
         tuple(conjuncts),
         hint,
         output,
+        tuple(draw(functions)) if output in GROUPED else (),
         draw(st.tuples(*[st.sampled_from((SOURCES[0],) * 7 + SOURCES[1:])] * 2)),
         draw(st.sampled_from(("codegen-aqe", "interpreted-aqe", "codegen", "interpreted"))),
         draw(st.booleans()),

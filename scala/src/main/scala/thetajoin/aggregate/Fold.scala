@@ -1,9 +1,6 @@
 package thetajoin.aggregate
 
-import org.apache.spark.sql.catalyst.expressions.aggregate.{
-  AggregateExpression,
-  DeclarativeAggregate
-}
+import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeMap,
@@ -56,4 +53,23 @@ final case class Fold(functions: Seq[AggregateExpression], buffers: Seq[Attribut
     val first = AttributeMap(state.zip(initial))
     updates.map(_.transform { case a: Attribute => first.getOrElse(a, a) })
   }
+}
+
+object Fold {
+
+  /** Whether rows may be repeated without an effect on the result. */
+  def ignoresRepeats(e: AggregateExpression): Boolean =
+    !e.isDistinct && (e.aggregateFunction match {
+      case _: Min | _: Max | _: MinBy | _: MaxBy | _: First | _: Last | _: BitAndAgg | _: BitOrAgg =>
+        isDeterministic(e)
+      case _ => false
+    })
+
+  /** Whether it reads its input once for each row. The rows that First and Last choose are of no order in a join. */
+  def isDeterministic(e: AggregateExpression): Boolean =
+    (e.aggregateFunction.children ++ e.filter).forall(_.deterministic) &&
+      (e.aggregateFunction match {
+        case _: First | _: Last => true
+        case other => other.deterministic
+      })
 }

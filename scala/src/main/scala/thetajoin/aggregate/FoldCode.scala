@@ -8,26 +8,16 @@ import thetajoin.codegen.ExpressionCode
 
 /**
  * The buffers of aggregate functions over a run of build rows, as Java text. The buffers of one row are made in place.
+ *
+ * @param runs a [[RunFold]]
  */
 private[thetajoin] final class FoldCode(
     ctx: CodegenContext,
     fold: Fold,
     stored: Seq[Attribute],
-    relation: String
+    runs: String
 ) {
   private val read = AttributeSet.fromAttributeSets(fold.ofOneRow.map(_.references))
-
-  private lazy val runs: String = {
-    val runClass = classOf[RunFold].getName
-    val functions = ctx.addReferenceObj("fold", fold)
-    val columns = ctx.addReferenceObj("stored", stored, "scala.collection.immutable.Seq")
-    ctx.addMutableState(
-      runClass,
-      "runFold",
-      v => s"$v = new $runClass($functions, $relation, $columns);",
-      forceInline = true
-    )
-  }
 
   /**
    * Text that sets variables for the buffers, and these.
@@ -69,7 +59,7 @@ private[thetajoin] final class FoldCode(
       s"""
          |${declare.mkString("\n")}
          |if (${of.isRun}) {
-         |  final ${classOf[InternalRow].getName} $run = $runs.of($from, ${of.end});
+         |  final ${classOf[InternalRow].getName} $run = $runs.ofWhole($from, ${of.end});
          |  ${assign(ofRun)}
          |} else {
          |  $load

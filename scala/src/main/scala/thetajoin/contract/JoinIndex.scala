@@ -12,6 +12,32 @@ abstract class JoinIndex extends Serializable {
     case prober: BatchProber => Some(prober)
     case _ => None
   }
+
+  /** Sets of candidates, if the index has such. They are kept for all tasks of a JVM: what takes time is best lazy. */
+  def positionSets: Option[PositionSets] = None
+}
+
+/**
+ * Sets of positions. A prober gives a set in place of its rows, where only aggregates of candidates are needed: the
+ * aggregates of a set are made once. A position may be in several sets, whose numbers are neighbours.
+ */
+abstract class PositionSets {
+
+  /** Sets are numbered from 0. */
+  def count: Int
+
+  /** The first set of a position, and the end of its sets: it is in none if the end is not above the first. */
+  def first(position: Int): Int
+  def end(position: Int): Int
+
+  /** How many rows a set has. */
+  def rows(set: Int): Int
+
+  /**
+   * The candidates of a key as runs of positions and as sets, no row twice. The set s is the run `[n + s, n + s + 1)`,
+   * where n is the number of positions. A key has the form that it has for [[JoinIndex.newProber]].
+   */
+  def newProber(): Prober
 }
 
 /**

@@ -81,6 +81,9 @@ final case class JoinTask(
   /** Whether all candidates of a run are matches, where no key failed, and come out by their buffers. */
   def foldsRuns: Boolean = fold.isDefined && ofFound.isEmpty
 
+  /** Whether candidates may be given as sets of rows: it is not asked which build rows have a match. */
+  def mayFoldSets: Boolean = foldsRuns && !role.needsMatchedBuildRows
+
   /** The build columns as aggregate functions read them: there may be none for a probe row. */
   def aggregated: Seq[Attribute] =
     if (role.padsProbe) stored.map(_.withNullability(true)) else stored

@@ -3,6 +3,7 @@ package thetajoin.kit
 import org.apache.spark.sql.catalyst.expressions.{BitwiseNot, Expression}
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.types.DataType
 
 import thetajoin.condition.{Comparison, Operator, OrderedLong}
 
@@ -22,6 +23,7 @@ import thetajoin.condition.{Comparison, Operator, OrderedLong}
  * @param strict whether it must not equal the bound
  * @param equivalent see [[Comparison.equivalent]]
  * @param exact see [[Comparison.exact]]
+ * @param numbersOf the type of the compared values, if equal values of this type have equal numbers in any comparison
  */
 final case class Bound(
     source: Expression,
@@ -30,7 +32,8 @@ final case class Bound(
     isLower: Boolean,
     strict: Boolean,
     equivalent: Boolean,
-    exact: Boolean
+    exact: Boolean,
+    numbersOf: Option[DataType]
 ) {
 
   /** The build and the probe value of the same condition as a lower bound. */
@@ -42,23 +45,34 @@ final case class Bound(
 
   /** Whether both are the same number of the probe row, from both ends. */
   def isSamePoint(other: Bound): Boolean = isOpposite(other) && probe.semanticEquals(other.probe)
+
+  /** Whether both bound an interval of the same line, each from its end. */
+  def isOnLineOf(other: Bound): Boolean =
+    isOpposite(other) && numbersOf.isDefined && numbersOf == other.numbersOf
 }
 
 object Bound {
 
   /** The bound that a comparison is if this side is built. None if the compared values don't fit 64 bits. */
   def of(c: Comparison, buildSide: BuildSide): Option[Bound] =
-    if (areNumbers(c.left, c.right)) Some(of(c, buildSide, OrderedLong.of)) else None
+    if (areNumbers(c.left, c.right))
+      Some(of(c, buildSide, OrderedLong.of, numbersOf = Some(c.left.dataType)))
+    else None
 
   /** The same of values of any ordered type: see [[ValueRank]]. */
   def ofAnyType(c: Comparison, buildSide: BuildSide): Option[Bound] =
     of(c, buildSide).orElse {
       if (ValueOrder.isShared(c.left.dataType, c.right.dataType))
-        Some(of(c, buildSide, ValueRank(_)))
+        Some(of(c, buildSide, ValueRank(_), numbersOf = None))
       else None
     }
 
-  private def of(c: Comparison, buildSide: BuildSide, number: Expression => Expression): Bound = {
+  private def of(
+      c: Comparison,
+      buildSide: BuildSide,
+      number: Expression => Expression,
+      numbersOf: Option[DataType]
+  ): Bound = {
     val (build, operator, probe) = c.oriented(buildSide)
     val (isLower, strict) = operator match {
       case Operator.Greater => (true, true)
@@ -73,7 +87,8 @@ object Bound {
       isLower,
       strict,
       equivalent = c.equivalent,
-      exact = c.exact
+      exact = c.exact,
+      numbersOf
     )
   }
 

@@ -12,6 +12,8 @@ import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
+import thetajoin.aggregate.Fold
+
 /**
  * Joins below an aggregate whose functions read one side, by columns of the other side or by none. If that side is
  * built, no pair has to be listed. Parents are planned before their children, so that a join is marked when it is
@@ -38,10 +40,12 @@ private[thetajoin] object AggregatedSide {
     }))
     val functions =
       aggregate.aggregateExpressions.flatMap(_.collect { case f: AggregateExpression => f })
-    val (ofFunctions, ofGroups) = (read(functions), read(aggregate.groupingExpressions))
-    def isOnlyAggregated(side: LogicalPlan, other: LogicalPlan): Boolean =
-      functions.nonEmpty && ofFunctions.subsetOf(side.outputSet) &&
-        ofGroups.subsetOf(other.outputSet)
+    val ofGroups = read(aggregate.groupingExpressions)
+    def isOnlyAggregated(side: LogicalPlan, other: LogicalPlan): Boolean = {
+      def isOf(f: AggregateExpression, side: LogicalPlan) = read(Seq(f)).subsetOf(side.outputSet)
+      functions.exists(isOf(_, side)) && ofGroups.subsetOf(other.outputSet) &&
+      functions.forall(f => isOf(f, side) || isOf(f, other) && Fold.ignoresRepeats(f))
+    }
     val left = if (isOnlyAggregated(join.left, join.right)) Set[BuildSide](BuildLeft) else Set()
     val right = if (isOnlyAggregated(join.right, join.left)) Set[BuildSide](BuildRight) else Set()
     join.setTagValue(sides, left ++ right)

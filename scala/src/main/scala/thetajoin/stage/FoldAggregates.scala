@@ -48,12 +48,21 @@ private object AggregatedJoin {
   def unapply(plan: SparkPlan): Option[AggregatedJoin] = plan match {
     case aggregate: BaseAggregateExec if isFirst(aggregate) =>
       aggregate.child match {
-        case ProjectExec(columns, join: ThetaJoinExec) if givesPairs(join) =>
-          Some(new AggregatedJoin(aggregate, Some(columns), join))
-        case join: ThetaJoinExec if givesPairs(join) =>
-          Some(new AggregatedJoin(aggregate, None, join))
-        case _ => None
+        case sort @ SortExec(_, false, child, _) => of(aggregate, Some(sort), child)
+        case child => of(aggregate, None, child)
       }
+    case _ => None
+  }
+
+  private def of(
+      aggregate: BaseAggregateExec,
+      sort: Option[SortExec],
+      child: SparkPlan
+  ): Option[AggregatedJoin] = child match {
+    case ProjectExec(columns, join: ThetaJoinExec) if givesPairs(join) =>
+      Some(new AggregatedJoin(aggregate, sort, Some(columns), join))
+    case join: ThetaJoinExec if givesPairs(join) =>
+      Some(new AggregatedJoin(aggregate, sort, None, join))
     case _ => None
   }
 
@@ -66,9 +75,13 @@ private object AggregatedJoin {
       aggregate.aggregateExpressions.forall(e => e.mode == Partial || e.mode == Complete)
 }
 
-/** @param columns the projection between aggregate and join */
+/**
+ * @param sort by the groups, between aggregate and join
+ * @param columns the projection below it
+ */
 private final class AggregatedJoin(
     aggregate: BaseAggregateExec,
+    sort: Option[SortExec],
     columns: Option[Seq[NamedExpression]],
     val join: ThetaJoinExec
 ) {
@@ -84,6 +97,12 @@ private final class AggregatedJoin(
 
   private def ofProbe(e: Expression): Boolean = e.references.subsetOf(join.probe.outputSet)
 
+  /** Functions of probe columns that need each probe row once, however many matches it has. They are not folded. */
+  private def isOfProbe(e: AggregateExpression): Boolean =
+    e.references.nonEmpty && ofProbe(e) && Fold.ignoresRepeats(e)
+
+  private val ofBuild = functions.filterNot(isOfProbe)
+
   /** What stands in the way, if something does. */
   def against: Option[String] = {
     val ofFound = join.join.ofFound.headOption.map(e => s"${e.sql} is tested on each pair")
@@ -93,8 +112,10 @@ private final class AggregatedJoin(
       .map(e => s"the groups read ${e.sql} of the side that is built")
     val ofColumns = columns.toSeq.flatten.find(!_.deterministic)
       .map(e => s"${e.sql} is not deterministic")
-    ofFound.orElse(ofRank).orElse(ofGroups).orElse(ofColumns)
-      .orElse(functions.flatMap(against).headOption)
+    val ofFunctions =
+      if (ofBuild.isEmpty) Some("no function reads the side that is built")
+      else ofBuild.flatMap(against).headOption
+    ofFound.orElse(ofRank).orElse(ofGroups).orElse(ofColumns).orElse(ofFunctions)
   }
 
   private def against(e: AggregateExpression): Option[String] = {
@@ -102,7 +123,7 @@ private final class AggregatedJoin(
     if (e.isDistinct) Some(s"$name is of distinct values")
     else if (!e.references.subsetOf(join.build.outputSet))
       Some(s"$name reads the side that is not built")
-    else if (!e.deterministic) Some(s"$name is not deterministic")
+    else if (!Fold.isDeterministic(e)) Some(s"$name is not deterministic")
     else
       e.aggregateFunction match {
         case f: DeclarativeAggregate
@@ -113,20 +134,21 @@ private final class AggregatedJoin(
   }
 
   def folded: Option[SparkPlan] = {
-    val buffers = functions.flatMap(_.aggregateFunction.inputAggBufferAttributes)
-    val ofRuns = join.withJoin(join.join.copy(fold = Some(Fold(functions, buffers))))
+    val buffers = ofBuild.flatMap(_.aggregateFunction.inputAggBufferAttributes)
+    val ofRuns = join.withJoin(join.join.copy(fold = Some(Fold(ofBuild, buffers))))
     ofRuns.copyTagsFrom(join)
     val child = columns match {
       case None => ofRuns
       case Some(all) => ProjectExec(all.filter(ofProbe) ++ buffers, ofRuns)
     }
-    merging(child)
+    merging(sort.fold(child)(_.copy(child = child)))
   }
 
-  /** The aggregate of buffers that the child gives. */
+  /** The aggregate of buffers that the child gives, and of probe columns. */
   private def merging(child: SparkPlan): Option[SparkPlan] = {
     val functions = aggregate.aggregateExpressions.map { f =>
-      f.copy(mode = if (f.mode == Complete) Final else PartialMerge, filter = None)
+      if (isOfProbe(below(f).asInstanceOf[AggregateExpression])) f
+      else f.copy(mode = if (f.mode == Complete) Final else PartialMerge, filter = None)
     }
     aggregate match {
       case a: HashAggregateExec => Some(a.copy(aggregateExpressions = functions, child = child))

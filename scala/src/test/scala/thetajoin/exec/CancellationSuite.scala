@@ -25,6 +25,8 @@ class CancellationSuite extends AnyFunSuite with CancelledQueries {
     "BroadcastThetaJoin" -> s"SELECT a.id, b.v FROM a JOIN b ON a.id BETWEEN b.lo AND b.hi AND $never",
     "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a LEFT SEMI JOIN b ON $never",
     "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a LEFT ANTI JOIN b ON a.id > b.lo AND $never",
+    // All rows together overflow, so that the rows of a run are added one by one.
+    "BroadcastThetaJoin" -> "SELECT /*+ BROADCAST(b) */ a.id % 7, sum(IF(b.id < 3, 9223372036854775807, 0)) FROM a JOIN b ON b.id > a.id + 1000000 GROUP BY 1",
     "MarkRows" -> s"SELECT /*+ BROADCAST(a) */ * FROM a LEFT SEMI JOIN b ON a.k = b.k AND $never",
     "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ * FROM a FULL JOIN b ON $never",
     "BroadcastThetaJoin" -> s"SELECT /*+ BROADCAST(b) */ count(b.v) FROM a FULL JOIN b ON $never",

@@ -96,7 +96,7 @@ class RankedValuesSuite extends AnyFunSuite with ScalaCheckPropertyChecks with K
     test(s"bounds of ${t.sql} around a value") {
       forAll(Gen.listOf(Gen.zip(value, value)), Gen.listOfN(10, value), flags, flags) {
         (data, probes, first, second) =>
-          val inner = BothAtLeastSpec(0, first, second, isPoint = true)
+          val inner = BothAtLeastSpec(0, first, second, isPoint = true, isLine = false)
           val columns =
             Seq(RankedColumn(0, 0, isNegated = true), RankedColumn(1, 1, isNegated = false))
           val types = Seq(t, t)

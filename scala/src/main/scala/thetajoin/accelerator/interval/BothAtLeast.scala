@@ -11,6 +11,7 @@ import thetajoin.contract.{
   JoinIndex,
   LongsProber,
   OrderedIndex,
+  PositionSets,
   Prober
 }
 import thetajoin.kit.keys.{Groups, KeyedNumbers}
@@ -27,12 +28,15 @@ import thetajoin.kit.{SegmentProber, Segments}
  * @param isFirstStrict whether the first value must not equal its bound
  * @param isSecondStrict the same for the second
  * @param isPoint whether the second probe value falls as the first rises: both are one number, negated in one of them
+ * @param isLine whether all four are numbers of one line, the second build value and the second probe value negated: a
+ *   build row is an interval from the second to the first, and so is a probe row from the first to the second
  */
 final case class BothAtLeastSpec(
     keys: Int,
     isFirstStrict: Boolean,
     isSecondStrict: Boolean,
-    isPoint: Boolean
+    isPoint: Boolean,
+    isLine: Boolean
 ) extends IndexSpec {
   override def batches: Option[Batches] = Batches.by(2)
 
@@ -72,6 +76,11 @@ final class BothAtLeast(
     if (spec.isPoint)
       Some(new PointSweep(spec.isFirstStrict, spec.isSecondStrict, groups, segments, tree))
     else super.newBatchProber()
+
+  override def positionSets: Option[PositionSets] =
+    if (spec.isLine && segments.numbers.length <= IntervalSets.MostRows)
+      Some(new IntervalSets(spec, groups, segments, tree))
+    else None
 }
 
 private class BothAtLeastProber(
@@ -97,7 +106,7 @@ private class BothAtLeastProber(
     }
   }
 
-  final override def next(): Boolean = {
+  override def next(): Boolean = {
     val found = tree.next(cursor, end, least)
     if (found >= end) {
       cursor = end

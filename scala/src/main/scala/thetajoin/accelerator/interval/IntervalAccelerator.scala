@@ -120,7 +120,13 @@ object IntervalAccelerator extends Accelerator {
   private def bothAtLeast(first: Bound, second: Bound, keys: Int): Indexed = {
     val bounds = Seq(first, second)
     val (build, probe) = bounds.map(_.ascending).unzip
-    val spec = BothAtLeastSpec(keys, first.strict, second.strict, first.isSamePoint(second))
+    val spec = BothAtLeastSpec(
+      keys,
+      first.strict,
+      second.strict,
+      first.isSamePoint(second),
+      first.isOnLineOf(second)
+    )
     Indexed(bounds, build, probe, spec)
   }
 }

@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions.AttributeSet
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.types.BooleanType
 
-import thetajoin.Yardsticks
 import thetajoin.aggregate.Run
 import thetajoin.codegen.{ExpressionCode, KeptColumns}
 import thetajoin.driver.{Existence, JoinMetrics, JoinTask}
@@ -184,16 +183,16 @@ private[driver] final class PairsCode(
   }
 
   private lazy val runRows = ctx.freshName("runRows")
-  private lazy val foldsRuns = task.foldsRuns && !relation.newColumns().isListed
+  private lazy val fold = relation.runs.filterNot(_ => relation.newColumns().isListed)
+  private def foldsRuns = fold.isDefined
 
-  private def setRunRows(from: String, until: String): String =
-    run(from, until).map(r => s"final int $runRows = ${r.isRun} ? $until - $from : 0;").mkString
+  private def setRunRows(from: String, until: String): String = run(from, until).zip(fold).map {
+    case (r, fold) => s"final int $runRows = ${r.isRun} ? $fold.rows($from, $until) : 0;"
+  }.mkString
 
   /** Set if aggregate functions may take a run as a whole: all of its rows match, and they are not listed. */
   private def run(from: String, until: String): Option[Run] =
-    Option.when(foldsRuns)(
-      Run(s"$candidates.areFound() && $until - $from >= ${Yardsticks.FoldedRun()}", until)
-    )
+    fold.map(f => Run(s"$candidates.areFound() && $f.isWhole($from, $until)", until))
 
   /** Text that hands a row to the consumer: of the build row at a place, or of all to the end of a run. */
   private def emit(

@@ -2,7 +2,7 @@ package thetajoin.driver.code
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
-import thetajoin.aggregate.FoldCode
+import thetajoin.aggregate.{FoldCode, RunFold}
 import thetajoin.contract.{
   BytesLookup,
   BytesProber,
@@ -41,11 +41,27 @@ private[driver] final class RelationCode(
   /** An expression: whether there are build rows. */
   val hasRows: String = s"$relation.store().rows() > 0"
 
+  /** A [[RunFold]], if aggregate functions take the rows. */
+  private val runFold: Option[String] = task.fold.map { fold =>
+    val runClass = classOf[RunFold].getName
+    val functions = ctx.addReferenceObj("fold", fold)
+    val columns = ctx.addReferenceObj("stored", task.aggregated, "scala.collection.immutable.Seq")
+    ctx.addMutableState(
+      runClass,
+      "runFold",
+      v => s"$v = new $runClass($functions, $relation, $columns, ${task.mayFoldSets});",
+      forceInline = true
+    )
+  }
+
+  /** The same, if it takes runs. */
+  val runs: Option[String] = runFold.filter(_ => task.foldsRuns)
+
   /** A [[Candidates]]. */
   val candidates: String = ctx.addMutableState(
     candidatesClass,
     "candidates",
-    v => s"$v = new $candidatesClass($relation, $inBatches, ${task.foldsRuns});",
+    v => s"$v = new $candidatesClass($relation, $inBatches, ${runs.getOrElse("null")});",
     forceInline = true
   )
 
@@ -82,7 +98,10 @@ private[driver] final class RelationCode(
   }
 
   /** Set if aggregate functions take the rows. */
-  lazy val fold: Option[FoldCode] = task.fold.map(new FoldCode(ctx, _, task.aggregated, relation))
+  lazy val fold: Option[FoldCode] =
+    task.fold.zip(runFold).map { case (fold, runs) =>
+      new FoldCode(ctx, fold, task.aggregated, runs)
+    }
 
   /** The numbers of build rows: see [[RowRanks]]. */
   lazy val rowRanks: String = {

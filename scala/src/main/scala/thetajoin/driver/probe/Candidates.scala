@@ -3,7 +3,8 @@ package thetajoin.driver.probe
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
-import thetajoin.contract.{BytesProber, ListProber, LongsProber, NarrowingProber}
+import thetajoin.aggregate.RunFold
+import thetajoin.contract.{BytesProber, ListProber, LongsProber, NarrowingProber, Prober}
 import thetajoin.driver.unmatched.{BuildTail, UnmatchedRows}
 import thetajoin.relation.ThetaRelation
 
@@ -12,15 +13,15 @@ import thetajoin.relation.ThetaRelation
  * be evaluated. There is one for each task, used by generated and interpreted code alike. A killed task ends here,
  * however many candidates it looks at before it gives a row.
  *
- * @param wholeRuns whether a run of the index is given as a whole, however long
+ * @param fold set if aggregate functions take runs: a run of the index is given as a whole, however long. Else null
  */
-final class Candidates(relation: ThetaRelation, inBatches: Boolean, wholeRuns: Boolean) {
+final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFold) {
   import Candidates._
 
-  def this(relation: ThetaRelation) = this(relation, inBatches = false, wholeRuns = false)
+  def this(relation: ThetaRelation) = this(relation, inBatches = false, fold = null)
 
   private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
-  private val prober = if (inBatches) batchProber else relation.index.newProber()
+  private var prober: Prober = if (inBatches) batchProber else relation.index.newProber()
   private val listProber = prober match {
     case p: ListProber => p
     case _ => null
@@ -30,7 +31,8 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, wholeRuns: B
     case p: BytesProber => p
     case _ => null
   }
-  private val longsProber = prober match {
+  private var longsProber = takesLongs
+  private def takesLongs = prober match {
     case p: LongsProber => p
     case _ => null
   }
@@ -52,6 +54,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, wholeRuns: B
   private var runFrom = 0
   private var runUntil = 0
   private var found = false
+  private var isSetsTurn = false
   private val cancellation = new Cancellation
   private var endOfLong = 0
   private var afterLong = Done
@@ -89,12 +92,21 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, wholeRuns: B
   }
 
   /** For keys that are all numbers, if the prober is a [[LongsProber]]. */
-  def probe(key: Array[Long]): Unit =
+  def probe(key: Array[Long]): Unit = {
+    if (isSetsTurn) toSets()
     state = if (longsProber.probe(key)) Index else withoutIndex
+  }
 
   def probe(keys: InternalRow): Unit = {
+    if (isSetsTurn) toSets()
     prober.probe(keys)
     state = Index
+  }
+
+  private def toSets(): Unit = {
+    isSetsTurn = false
+    prober = fold.sets.fold(prober)(_.newProber())
+    longsProber = takesLongs
   }
 
   /** No candidate of a higher rank is needed any more: see [[NarrowingProber]]. */
@@ -145,6 +157,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, wholeRuns: B
       if (prober.next()) {
         if (lists) list = listProber.positions
         found = true
+        if (fold != null) isSetsTurn = fold.lists(prober.from, prober.until)
         run(prober.from, prober.until)
       } else {
         cancellation.count(1)
@@ -202,7 +215,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, wholeRuns: B
   private def run(from: Int, until: Int): Boolean = {
     runFrom = from
     runUntil = until
-    if (until - from > MostOfRun && !(wholeRuns && found)) {
+    if (until - from > MostOfRun && (fold == null || !found)) {
       runUntil = from + MostOfRun
       endOfLong = until
       afterLong = state

@@ -30,10 +30,8 @@ final class InterpretedJoin(
   private val finder = new MatchFinder(task, relation, partition, inBatches = rowsTogether > 0)
   private val buildRow = new BuildRowView(relation.store, types)
   private val noBuildRow = new GenericInternalRow(types.length)
-  private val fold = task.fold.map(new RunFold(_, relation, task.aggregated))
-  private def ofBuild(from: Int, until: Int): InternalRow =
-    fold.fold(buildRow.at(from))(_.of(from, until))
-  private def ofNoBuild: InternalRow = fold.fold[InternalRow](noBuildRow)(_.ofNone)
+  private def ofBuild(p: Int): InternalRow = finder.fold.fold(buildRow.at(p))(_.of(p, p + 1))
+  private def ofNoBuild: InternalRow = finder.fold.fold[InternalRow](noBuildRow)(_.ofNone)
   private val noProbeRow = new GenericInternalRow(task.probeOutput.size)
   private val outputRows = metrics(JoinMetrics.OutputRows)
   private val candidateRows = metrics(JoinMetrics.CandidateRows)
@@ -114,7 +112,7 @@ final class InterpretedJoin(
     def ofTail(rows: BuildTail): Iterator[InternalRow] = {
       finder.candidates.buildRows(rows)
       runs(() => finder.candidates.next()).map { p =>
-        joined(noProbeRow, ofBuild(p, p + 1))
+        joined(noProbeRow, ofBuild(p))
         if (exists.isEmpty) output(joined)
         else {
           flag.update(0, finder.candidates.matched)
@@ -127,17 +125,17 @@ final class InterpretedJoin(
       if (more) candidateRows += finder.candidates.until - finder.candidates.from
       more
     }
-    def folded(row: InternalRow): Iterator[InternalRow] =
+    def folded(row: InternalRow, fold: RunFold): Iterator[InternalRow] =
       Iterator.continually(nextRun()).takeWhile(identity).flatMap { _ =>
         val (from, until) = (finder.candidates.from, finder.candidates.until)
         if (finder.candidates.areFound && !finder.candidates.listsPositions) {
-          matches += until - from
-          Iterator.single(output(joined(row, ofBuild(from, until))))
+          matches += fold.rows(from, until)
+          Iterator.single(output(joined(row, fold.ofWhole(from, until))))
         } else
           Iterator.range(from, until).map(finder.candidates.position).filter(finder.matches(row, _))
             .map { p =>
               matches += 1
-              output(joined(row, ofBuild(p, p + 1)))
+              output(joined(row, ofBuild(p)))
             }
       }
     def ofRow(row: InternalRow): Iterator[InternalRow] = {
@@ -148,9 +146,10 @@ final class InterpretedJoin(
       }
       val pairs = chosen.map { p =>
         matches += 1
-        output(joined(row, ofBuild(p, p + 1)))
+        output(joined(row, ofBuild(p)))
       }
-      val rows = if (task.foldsRuns) folded(row) else pairs
+      val rows =
+        finder.fold.filter(_ => task.foldsRuns).fold[Iterator[InternalRow]](pairs)(folded(row, _))
       if (task.role.padsProbe && rows.isEmpty) Iterator.single(output(joined(row, ofNoBuild)))
       else rows
     }

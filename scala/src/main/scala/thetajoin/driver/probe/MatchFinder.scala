@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 
+import thetajoin.aggregate.RunFold
 import thetajoin.driver.JoinTask
 import thetajoin.relation.ThetaRelation
 import thetajoin.rowstore.BuildRowView
@@ -30,7 +31,11 @@ final class MatchFinder(
   (passes ++ residual ++ ofFound).foreach(_.initialize(partition))
 
   private val asksKeys = !task.keysMayRaise || relation.store.rows > 0
-  val candidates = new Candidates(relation, inBatches, task.foldsRuns)
+
+  /** Set if aggregate functions take the rows. */
+  val fold: Option[RunFold] =
+    task.fold.map(new RunFold(_, relation, task.aggregated, task.mayFoldSets))
+  val candidates = new Candidates(relation, inBatches, fold.filter(_ => task.foldsRuns).orNull)
 
   def start(row: InternalRow): Unit =
     if (!isAsked(row)) candidates.none()

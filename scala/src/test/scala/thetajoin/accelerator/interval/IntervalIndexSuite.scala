@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.KeyedIndexes
+import thetajoin.accelerator.{Found, KeyedIndexes}
 import thetajoin.contract.ListProber
 
 /** The indexes give exactly the rows that a loop over all of them gives, each once. */
@@ -23,7 +23,8 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with 
       (types, data, probes, strict) =>
         val row = rows(types, 2)
         val input = data.map { case (key, first, second) => row(key, Seq(first, second)) }
-        val spec = BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = false)
+        val spec =
+          BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = false, isLine = false)
         val built = build(spec, types ++ Seq(LongType, LongType), input)
         val asked = for ((p, q) <- probes ++ data.map(d => (d._2, d._3)); key <- 0 to 3) yield {
           val expected = data.indices.filter { i =>
@@ -52,7 +53,8 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with 
       (types, data, probes, strict) =>
         val row = rows(types, 2)
         val input = data.map { case (key, start, end) => row(key, Seq(~start, end)) }
-        val spec = BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = true)
+        val spec =
+          BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = true, isLine = false)
         val built = build(spec, types ++ Seq(LongType, LongType), input)
         assert(built.index.newBatchProber().get.isInstanceOf[ListProber])
         val anyOrder = for (p <- probes; key <- 0 to 3) yield (key, p)
@@ -65,6 +67,43 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with 
           }
           val asked = order.map { case (key, p) => row(key, Seq(~p, p)) }
           assert(inBatches(built, types.size, asked) == expected)
+        }
+    }
+  }
+
+  test("runs and sets of intervals give the rows that a loop finds") {
+    val line = Gen.oneOf(Gen.choose(-20L, 20L), Gen.choose(-2000L, 2000L), anyLong)
+    val ordered = Gen.zip(line, line).map { case (a, b) => (math.min(a, b), math.max(a, b)) }
+    // Few rows end ahead of their start.
+    val interval = Gen.frequency(50 -> ordered, 1 -> Gen.zip(line, line))
+    val sizes = Gen.oneOf(0, 1, 3, 20, 300)
+    val keyed = sizes.flatMap(Gen.listOfN(_, Gen.zip(Gen.choose(0, 2), interval)))
+    forAll(keyTypes, keyed, Gen.listOfN(30, interval), Gen.listOfN(2, flags)) {
+      (types, data, probes, strict) =>
+        val row = rows(types, 2)
+        val input = data.map { case (key, (start, end)) => row(key, Seq(end, ~start)) }
+        val spec =
+          BothAtLeastSpec(types.size, strict.head, strict.last, isPoint = false, isLine = true)
+        val built = build(spec, types ++ Seq(LongType, LongType), input)
+        val sets = built.index.positionSets.get
+        val inSet = (0 until sets.count).map { set =>
+          val rows = built.order.indices.filter(p => sets.first(p) <= set && set < sets.end(p))
+          assert(rows.isEmpty || sets.rows(set) == rows.size)
+          rows
+        }
+        val prober = sets.newProber()
+        val asked = probes ++ data.map(_._2) ++ probes.map(p => (p._1, p._1))
+        for ((from, to) <- asked; key <- 0 to 3) {
+          prober.probe(row(key, Seq(from, ~to)))
+          val found = Found.all(prober).flatMap { p =>
+            if (p < built.order.length) Seq(p) else inSet(p - built.order.length)
+          }
+          val expected = data.indices.filter { i =>
+            val (k, (start, end)) = data(i)
+            (types.isEmpty || k == key) &&
+            above(strict.head, end, from) && above(strict.last, to, start)
+          }
+          assert(found.map(built.order(_)).sorted == expected)
         }
     }
   }
@@ -118,7 +157,13 @@ class IntervalIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with 
     val row = rows(Nil, 2)
     val input = Seq(3L, 1L, 3L, 1L, 2L).map(v => row(0, Seq(v, 0L)))
     val built = build(
-      BothAtLeastSpec(0, isFirstStrict = false, isSecondStrict = false, isPoint = false),
+      BothAtLeastSpec(
+        0,
+        isFirstStrict = false,
+        isSecondStrict = false,
+        isPoint = false,
+        isLine = false
+      ),
       Seq(LongType, LongType),
       input
     )
