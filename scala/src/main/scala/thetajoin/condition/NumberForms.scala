@@ -1,12 +1,13 @@
 package thetajoin.condition
 
+import scala.annotation.tailrec
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{Decimal, DecimalType, DoubleType}
+import org.apache.spark.sql.types._
 
 /** Forms of numbers whose bounds follow from the bounds of a part. */
-private[condition] object NumberForms {
+private[thetajoin] object NumberForms {
   import Safety.{isMeasured, isNumber}
 
   /** Products with other factors may lose all their digits. */
@@ -27,6 +28,19 @@ private[condition] object NumberForms {
         Safety.widens(cast.child.dataType, cast.dataType)
       ) Some(cast.child)
       else None
+  }
+
+  /** The number under casts to types of its range or more. */
+  @tailrec def plain(e: Expression): Expression = e match {
+    case Cast(number, to, _, _) if isWhole(number.dataType) && isWider(to) => plain(number)
+    case other => other
+  }
+
+  private def isWhole(t: DataType): Boolean = t == IntegerType || t == LongType
+
+  private def isWider(t: DataType): Boolean = t match {
+    case LongType | DoubleType | FloatType | _: DecimalType => true
+    case _ => false
   }
 
   /** A product with a constant, or a quotient by one. */

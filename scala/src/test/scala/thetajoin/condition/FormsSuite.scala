@@ -108,13 +108,6 @@ class FormsSuite extends AnyFunSuite {
       "exists a range" -> ofElement(x =>
         And(GreaterThanOrEqual(v, field(x, 1)), LessThan(v, field(x, 2)))
       ),
-      "jaccard" -> GreaterThanOrEqual(
-        Divide(
-          Cast(size(ArrayIntersect(ints, others)), DoubleType),
-          Cast(size(ArrayUnion(ints, others)), DoubleType)
-        ),
-        Literal(0.5)
-      ),
       "regexp_instr" -> GreaterThan(RegExpInStr(t, s, zero), zero),
       "regexp_extract" -> Not(EqualTo(extract, Literal(UTF8String.fromString(""), StringType))),
       "regexp_extract_all" -> GreaterThan(size(RegExpExtractAll(t, s, zero)), zero),

@@ -17,6 +17,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *   array_contains(a.tags, b.tag)   b built: the rows of b by tag, looked up by each element of tags
  *                                   a built: for each element the rows of a that have it
  *   a.tags has all of b.needs       b built: each row at its rarest need, then the other needs are looked for
+ *   a.tags is like b.tags           b built: each row at its rarest tags, of which one at least is in common
  * }}}
  *
  * With equality keys, elements are told apart by the keys too.
@@ -25,8 +26,8 @@ object ContainmentAccelerator extends Accelerator {
   override val id: String = "containment"
 
   override val summary: String =
-    "Values in arrays or map keys of the other side, arrays that overlap, supersets and " +
-      "subsets, and IN over columns: an inverted index of elements."
+    "Values in arrays or map keys of the other side, arrays that overlap or are alike, supersets " +
+      "and subsets, and IN over columns: an inverted index of elements."
 
   case object NoSetCondition
       extends ReasonCode(
@@ -46,8 +47,9 @@ object ContainmentAccelerator extends Accelerator {
     classOf[AnyToken],
     classOf[ManyTokens],
     classOf[AllOfProbe],
-    classOf[AllOfBuild]
-  )
+    classOf[AllOfBuild],
+    classOf[AlikeSets]
+  ) ++ Measure.wireClasses
 
   override def offer(request: JoinRequest): Either[Reason, Offer] = {
     val shape = request.shape
@@ -68,6 +70,7 @@ object ContainmentAccelerator extends Accelerator {
 
   /** Exact ones first, then the conditions that the fewest pairs fulfil. */
   private def rank(c: SetCondition): (Boolean, Int) = c match {
+    case _: Alike => (false, 0)
     case _: Covers => (!c.exact, 0)
     case s: Shares if s.least > 1 => (!c.exact, 1)
     // A map's entry tells more than its key.
@@ -81,6 +84,7 @@ object ContainmentAccelerator extends Accelerator {
       case s: Shares => InCommon.AtLeast(s.least)
       case s: Covers =>
         if (s.leftCovers == buildIsLeft) InCommon.AllOfProbe else InCommon.AllOfBuild
+      case a: Alike => InCommon.Alike(a.measure(buildIsLeft), matchEmpty = !a.form.giveNull)
     }
     val spec = ContainmentSpec(
       inCommon,
@@ -97,9 +101,9 @@ object ContainmentAccelerator extends Accelerator {
       spec,
       cost = Cost(if (equal.isEmpty) 0.001 else 0.0005, perProbe = 250, perBuildRow = 400)
     ))
-    // An array without elements is covered by the array of any row, whatever its keys.
-    if (c.isInstanceOf[Covers]) offer.copy(exact = offer.exact.filterNot(equal.sources.contains))
-    else offer
+    // An array without elements meets arrays of any row, whatever its keys.
+    if (c.isInstanceOf[Shares]) offer
+    else offer.copy(exact = offer.exact.filterNot(equal.sources.contains))
   }
 
   private def key(set: Elements) = if (set.isArray) set.e else EqualKeys.key(set.e)

@@ -3,7 +3,7 @@ package thetajoin.accelerator.containment
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 
-import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.contract.{IndexBuilder, IndexSpec, JoinIndex, OrderedIndex}
 import thetajoin.kit.keys.ValueNumbering
 import thetajoin.kit.{IntsBuilder, KeyTypes}
 
@@ -20,6 +20,13 @@ private[containment] object InCommon {
 
   /** All tokens of the build row. */
   case object AllOfBuild extends InCommon
+
+  /**
+   * As many as a measure says.
+   *
+   * @param matchEmpty whether sets without tokens may be alike
+   */
+  final case class Alike(measure: Measure, matchEmpty: Boolean) extends InCommon
 }
 
 /**
@@ -80,15 +87,20 @@ private final class ContainmentBuilder(spec: ContainmentSpec, form: TokenForm)
       OrderedIndex(new TokenRuns(finder, kept.starts), kept.rows)
     } else {
       val finder = new TokenFinder(form, vocabulary, spec.probesArrays, sets.rows)
-      val index = spec.inCommon match {
-        case InCommon.AtLeast(1) => new AnyToken(finder, sets.postings(vocabulary.size))
+      def inOrderOfArrival(index: JoinIndex) = OrderedIndex(index, Array.range(0, sets.rows))
+      spec.inCommon match {
+        case InCommon.Alike(measure, matchEmpty) => AlikeSets(finder, measure, sets, matchEmpty)
+        case InCommon.AtLeast(1) =>
+          inOrderOfArrival(new AnyToken(finder, sets.postings(vocabulary.size)))
         case InCommon.AtLeast(least) =>
-          new ManyTokens(finder, sets.postings(vocabulary.size), least)
+          inOrderOfArrival(new ManyTokens(finder, sets.postings(vocabulary.size), least))
         case InCommon.AllOfProbe =>
-          new AllOfProbe(finder, sets.postings(vocabulary.size), sets.sorted)
-        case InCommon.AllOfBuild => new AllOfBuild(finder, sets.rarest(vocabulary.size), sets)
+          inOrderOfArrival(
+            new AllOfProbe(finder, sets.postings(vocabulary.size), sets.sorted)
+          )
+        case InCommon.AllOfBuild =>
+          inOrderOfArrival(new AllOfBuild(finder, sets.rarest(vocabulary.size), sets))
       }
-      OrderedIndex(index, Array.range(0, sets.rows))
     }
   }
 

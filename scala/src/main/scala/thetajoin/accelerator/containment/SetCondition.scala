@@ -72,6 +72,28 @@ private[containment] final case class Covers(
     exact: Boolean
 ) extends SetCondition
 
+/** The sets are as alike as a form asks for. */
+private[containment] final case class Alike(
+    source: Expression,
+    left: Elements,
+    right: Elements,
+    form: AlikeForm
+) extends SetCondition {
+  override def nullsAreEqual: Boolean = true
+  override def exact: Boolean = false
+
+  def measure(buildIsLeft: Boolean): Measure = form.of match {
+    case AlikeForm.Union => Measure.Jaccard(form.part)
+    case AlikeForm.Sum => Measure.Dice(2.0 * form.part)
+    case AlikeForm.GeometricMean => Measure.Cosine(form.part)
+    case AlikeForm.Smaller => Measure.OfSmaller(form.part)
+    case AlikeForm.Larger => Measure.OfLarger(form.part)
+    case side =>
+      if ((side == AlikeForm.Left) == buildIsLeft) Measure.OfBuild(form.part)
+      else Measure.OfProbe(form.part)
+  }
+}
+
 private[containment] object SetCondition {
   import Elements._
 
@@ -84,6 +106,7 @@ private[containment] object SetCondition {
   private def turned(condition: SetCondition): SetCondition = condition match {
     case c: Shares => c.copy(left = c.right, right = c.left)
     case c: Covers => c.copy(left = c.right, right = c.left, leftCovers = !c.leftCovers)
+    case c: Alike => c.copy(left = c.right, right = c.left, form = c.form.turned)
   }
 
   private def sets(e: Expression): Option[SetCondition] = e match {
@@ -106,6 +129,8 @@ private[containment] object SetCondition {
       coversPart(e, intersect, part)
     case EqualTo(Size(part, false), Size(intersect: ArrayIntersect, false)) =>
       coversPart(e, intersect, part)
+    case AlikeForm(form) =>
+      Some(Alike(e, OfArray(form.shared.left), OfArray(form.shared.right), form))
     case IsEmpty(ArrayExcept(part, whole)) =>
       Some(Covers(
         e,
@@ -187,50 +212,4 @@ private[containment] object SetCondition {
   }
 
   private def isFloating(array: Expression): Boolean = isFloating(array.dataType)
-}
-
-/** Matches a function of one variable. */
-private object EachElement {
-  def unapply(e: Expression): Option[(NamedLambdaVariable, Expression)] = e match {
-    case LambdaFunction(body, Seq(x: NamedLambdaVariable), _) => Some((x, body))
-    case _ => None
-  }
-}
-
-/** Matches how many elements an array has. */
-private object SizeOf {
-  def unapply(e: Expression): Option[Expression] = e match {
-    case Size(child, _) => Some(child)
-    case _ => None
-  }
-}
-
-/**
- * Matches a comparison of whole numbers as `value >= least`, where `least` is a literal or a [[SizeOf]]. A size that
- * is not 0 is at least 1, unless the size of a null is -1, as a legacy setting of Spark's has it.
- */
-private object AtLeast {
-  def unapply(e: Expression): Option[(Expression, Expression)] = e match {
-    case GreaterThanOrEqual(l, r) => Some((l, r))
-    case LessThanOrEqual(l, r) => Some((r, l))
-    case GreaterThan(l, Literal(n: Int, IntegerType)) if n < Int.MaxValue =>
-      Some((l, Literal(n + 1)))
-    case LessThan(Literal(n: Int, IntegerType), r) if n < Int.MaxValue => Some((r, Literal(n + 1)))
-    case Not(EqualTo(size @ Size(_, false), Literal(0, IntegerType))) => Some((size, Literal(1)))
-    case Not(EqualTo(Literal(0, IntegerType), size @ Size(_, false))) => Some((size, Literal(1)))
-    case _ => None
-  }
-}
-
-/** Matches that an array has no elements. By a legacy setting of Spark's the size of a null is -1. */
-private object IsEmpty {
-  def unapply(e: Expression): Option[Expression] = e match {
-    case EqualTo(SizeOf(array), Literal(0, IntegerType)) => Some(array)
-    case EqualTo(Literal(0, IntegerType), SizeOf(array)) => Some(array)
-    case LessThanOrEqual(Size(array, false), Literal(0, IntegerType)) => Some(array)
-    case LessThan(Size(array, false), Literal(1, IntegerType)) => Some(array)
-    case GreaterThanOrEqual(Literal(0, IntegerType), Size(array, false)) => Some(array)
-    case GreaterThan(Literal(1, IntegerType), Size(array, false)) => Some(array)
-    case _ => None
-  }
 }

@@ -1,9 +1,58 @@
 package thetajoin.accelerator.containment
 
+import thetajoin.kit.IntsBuilder
+
 /** The tokens of build rows. Row r has `tokens(starts(r))` up to `tokens(starts(r + 1) - 1)`, each once. */
 final class TokenSets(val starts: Array[Int], val tokens: Array[Int]) extends Serializable {
   def bytes: Long = 4L * (starts.length + tokens.length)
   def rows: Int = starts.length - 1
+  def size(row: Int): Int = starts(row + 1) - starts(row)
+
+  /** The rows in this order, with other numbers for their tokens. */
+  def inOrder(order: Array[Int], numberOf: Array[Int]): TokenSets = {
+    val (moved, all) = (new Array[Int](rows + 1), new Array[Int](tokens.length))
+    var row = 0
+    while (row < rows) {
+      val (from, size) = (starts(order(row)), this.size(order(row)))
+      var i = 0
+      while (i < size) {
+        all(moved(row) + i) = numberOf(tokens(from + i))
+        i += 1
+      }
+      moved(row + 1) = moved(row) + size
+      row += 1
+    }
+    new TokenSets(moved, all)
+  }
+
+  /** The first tokens of each row. */
+  def prefixes(lengths: Array[Int]): TokenSets = {
+    val ends = new Array[Int](rows + 1)
+    val first = new IntsBuilder
+    var row = 0
+    while (row < rows) {
+      var i = 0
+      while (i < lengths(row)) {
+        first.add(tokens(starts(row) + i))
+        i += 1
+      }
+      row += 1
+      ends(row) = first.length
+    }
+    new TokenSets(ends, first.result())
+  }
+
+  /** Of rows in order of size: the size of the last, and the first row that has so many tokens. */
+  def mostSize: Int = if (rows == 0) 0 else size(rows - 1)
+
+  def firstOfSize(least: Int): Int = {
+    var (low, high) = (0, rows)
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (size(middle) < least) low = middle + 1 else high = middle
+    }
+    low
+  }
 
   /** The same with the tokens of each row in ascending order. */
   def sorted: TokenSets = {

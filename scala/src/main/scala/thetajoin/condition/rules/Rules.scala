@@ -34,7 +34,6 @@ object Rules {
     ElementWith,
     ElementBounds,
     KeyFound,
-    SharedPart,
     SharedBits,
     PatternFound,
     StringFound,

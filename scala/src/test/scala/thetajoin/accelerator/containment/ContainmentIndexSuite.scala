@@ -130,6 +130,47 @@ class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  private val measures: Gen[Measure] = for {
+    part <- Gen.oneOf(0.2, 0.34, 0.5, 2.0 / 3.0, 0.8, 1.0, 1.2)
+    measure <- Gen.oneOf[Measure](
+      Measure.Jaccard(part),
+      Measure.Dice(part),
+      Measure.Cosine(part),
+      Measure.OfSmaller(part),
+      Measure.OfLarger(part),
+      Measure.OfBuild(part),
+      Measure.OfProbe(part)
+    )
+  } yield measure
+
+  test("arrays that are alike are among the candidates, and no row twice") {
+    // Of elements of which few are frequent.
+    val element = Gen.frequency(9 -> Gen.choose(-3, 6), 4 -> Gen.choose(-60, 60)).map(Option(_))
+    val larger =
+      Gen.choose(0, 12).flatMap(Gen.listOfN(_, Gen.frequency(30 -> element, 1 -> Gen.const(None))))
+    forAll(kinds, Gen.listOf(larger), Gen.listOf(larger), measures, Gen.oneOf(true, false)) {
+      (kind, builds, others, measure, matchEmpty) =>
+        val keyType = ArrayType(kind.elementType)
+        val probes = others ++ builds.take(9) ++ builds.take(9).map(_.drop(1))
+        for (nulls <- Seq(false, true)) {
+          val of =
+            spec(kind, InCommon.Alike(measure, matchEmpty), builds = true, probes = true, nulls)
+          val built = build(of, keyType, builds.map(array(kind, _)))
+          val found = candidates(built, keyType, probes.map(array(kind, _)))
+          probes.zip(found).foreach { case (probe, got) =>
+            def common(set: Elements) = set.toSet.intersect(probe.toSet).count(nulls || _.nonEmpty)
+            def needed(set: Elements) = measure.least(set.toSet.size, probe.toSet.size)
+            val expected = rows(builds)(set =>
+              common(set) >= needed(set) && (matchEmpty || common(set) > 0)
+            )
+            assert(expected.diff(got).isEmpty, s"of $probe by $measure")
+            assert(got.distinct == got)
+            assert(got.forall(i => common(builds(i)) > 0 || matchEmpty))
+          }
+        }
+    }
+  }
+
   test("values in arrays, either of them built") {
     forAll(kinds, columns, Gen.listOf(Gen.choose(-4, 7))) { (kind, sets, values) =>
       val (arrays, keyType) = (sets.map(array(kind, _)), ArrayType(kind.elementType))

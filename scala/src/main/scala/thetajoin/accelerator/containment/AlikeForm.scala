@@ -1,0 +1,155 @@
+package thetajoin.accelerator.containment
+
+import scala.annotation.tailrec
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+
+import thetajoin.condition.NumberForms.{Constant, plain}
+import thetajoin.condition.OrderedBy
+
+/**
+ * The forms in which people ask how alike two arrays are:
+ *
+ * {{{
+ *   size(array_intersect(a.x, b.y)) / size(array_union(a.x, b.y)) >= 0.8                                  Jaccard
+ *   size(array_intersect(a.x, b.y)) / (size(a.x) + size(b.y) - size(array_intersect(a.x, b.y))) >= 0.8
+ *   2 * size(array_intersect(a.x, b.y)) / (size(a.x) + size(b.y)) >= 0.8                                  Dice
+ *   size(array_intersect(a.x, b.y)) / sqrt(size(a.x) * size(b.y)) >= 0.8                                  cosine
+ *   size(array_intersect(a.x, b.y)) / least(size(a.x), size(b.y)) >= 0.8                  a part of the smaller one
+ *   size(array_intersect(a.x, b.y)) >= 0.8 * size(a.x)                                    a part of one of them
+ * }}}
+ *
+ * An array may have an element twice, where Spark counts it twice. It is counted once here, which asks for less.
+ *
+ * @param of the number that the elements in common are a part of
+ * @param part of it
+ * @param giveNull whether two arrays without elements give null, as a quotient by zero may
+ */
+private[containment] final case class AlikeForm(
+    shared: ArrayIntersect,
+    of: AlikeForm.Whole,
+    part: Double,
+    giveNull: Boolean
+) {
+
+  /** The same with the sides exchanged. */
+  def turned: AlikeForm = of match {
+    case AlikeForm.Left => copy(of = AlikeForm.Right)
+    case AlikeForm.Right => copy(of = AlikeForm.Left)
+    case _ => this
+  }
+}
+
+private[containment] object AlikeForm {
+
+  /** What the elements in common are compared with. */
+  sealed trait Whole
+
+  case object Union extends Whole
+  case object Sum extends Whole
+  case object GeometricMean extends Whole
+  case object Smaller extends Whole
+  case object Larger extends Whole
+  case object Left extends Whole
+  case object Right extends Whole
+
+  def unapply(conjunct: Expression): Option[AlikeForm] = conjunct match {
+    case OrderedBy(l, operator, r) =>
+      val (less, more) = if (operator.isBelow) (plain(l), plain(r)) else (plain(r), plain(l))
+      ((less, more) match {
+        case (Constant(part), quotient) => ofQuotient(quotient, part)
+        case (whole, Shared(weight, shared)) => ofProduct(whole, weight, shared)
+        case _ => None
+      }).filter(f => f.part > 0.0 && f.part.isFinite)
+    case _ => None
+  }
+
+  private def ofQuotient(e: Expression, part: Double): Option[AlikeForm] = e match {
+    case d @ Divide(Shared(weight, shared), divisor, _) =>
+      whole(divisor, shared).map(AlikeForm(shared, _, part / weight, giveNull = givesNull(d)))
+    case Multiply(Constant(weight), quotient, _) => ofQuotient(plain(quotient), part / weight)
+    case Multiply(quotient, Constant(weight), _) => ofQuotient(plain(quotient), part / weight)
+    case _ => None
+  }
+
+  /** Whether a quotient by zero is null, and no error. */
+  private def givesNull(d: Divide): Boolean =
+    Try(d.withNewChildren(d.children.map(c => Literal.default(c.dataType))).eval()).isSuccess
+
+  private def ofProduct(e: Expression, weight: Double, shared: ArrayIntersect) = (e match {
+    case Multiply(Constant(part), of, _) => Some((part, of))
+    case Multiply(of, Constant(part), _) => Some((part, of))
+    case _ => None
+  }).flatMap { case (part, of) =>
+    whole(of, shared).map(AlikeForm(shared, _, part / weight, giveNull = false))
+  }
+
+  /** The number of elements in common, perhaps times a constant. */
+  private object Shared {
+    def unapply(e: Expression): Option[(Double, ArrayIntersect)] = plain(e) match {
+      case Size(shared: ArrayIntersect, false) => Some((1.0, shared))
+      case Multiply(Constant(weight), Shared(times, shared), _) if weight > 0.0 =>
+        Some((weight * times, shared))
+      case Multiply(Shared(times, shared), Constant(weight), _) if weight > 0.0 =>
+        Some((weight * times, shared))
+      case _ => None
+    }
+  }
+
+  @tailrec private def whole(e: Expression, shared: ArrayIntersect): Option[Whole] = {
+    val (l, r) = (shared.left, shared.right)
+    def areBoth(one: Expression, other: Expression) =
+      isSize(one, l) && isSize(other, r) || isSize(one, r) && isSize(other, l)
+    plain(e) match {
+      case Size(ArrayUnion(one, other), false)
+          if areSame(one, l) && areSame(other, r) || areSame(one, r) && areSame(other, l) =>
+        Some(Union)
+      case Least(Seq(one, other)) if areBoth(one, other) => Some(Smaller)
+      case Greatest(Seq(one, other)) if areBoth(one, other) => Some(Larger)
+      case size if isSize(size, l) => Some(Left)
+      case size if isSize(size, r) => Some(Right)
+      case Sqrt(product) =>
+        plain(product) match {
+          case Multiply(one, other, _) if areBoth(one, other) => Some(GeometricMean)
+          case _ => None
+        }
+      case Multiply(one, other, _) =>
+        (plain(one), plain(other)) match {
+          case (Sqrt(x), Sqrt(y)) if areBoth(x, y) => Some(GeometricMean)
+          case _ => None
+        }
+      // nullif(size, 0)
+      case If(_, Literal(null, _), size) => whole(size, shared)
+      case sum @ (_: Add | _: Subtract) =>
+        val (plus, minus) = terms(sum)
+        plus match {
+          case Seq(one, other) if areBoth(one, other) =>
+            if (minus.isEmpty) Some(Sum)
+            else if (minus.size == 1 && isSize(minus.head, shared)) Some(Union)
+            else None
+          case _ => None
+        }
+      case _ => None
+    }
+  }
+
+  /** The terms that are added, and those subtracted. */
+  private def terms(e: Expression): (Seq[Expression], Seq[Expression]) = plain(e) match {
+    case Add(l, r, _) =>
+      val ((plusL, minusL), (plusR, minusR)) = (terms(l), terms(r))
+      (plusL ++ plusR, minusL ++ minusR)
+    case Subtract(l, r, _) =>
+      val ((plusL, minusL), (plusR, minusR)) = (terms(l), terms(r))
+      (plusL ++ minusR, minusL ++ plusR)
+    case other => (Seq(other), Nil)
+  }
+
+  private def isSize(e: Expression, of: Expression): Boolean = plain(e) match {
+    case Size(ArrayDistinct(array), false) => areSame(array, of)
+    case Size(array, false) => areSame(array, of)
+    case _ => false
+  }
+
+  private def areSame(one: Expression, other: Expression): Boolean = one.semanticEquals(other)
+}
