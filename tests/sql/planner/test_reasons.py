@@ -157,6 +157,7 @@ PASSED_OVER = [
     ("x <> y", "wildcard", "NO_OPEN_COLUMN", ""),
     ("x <> y", "patterns", "NO_TEXT_CONDITION", ""),
     ("x <> y", "vector", "NO_VECTORS", ""),
+    ("x <> y", "similar", "NO_EDIT_DISTANCE", ""),
     ("x <> y", "anyof", "NO_OR", ""),
     ("x = y + 1 OR x * y = 4", "anyof", "ARM_NOT_SERVED", "((a.x * b.y) = 4L)"),
     (MANY_ARMS, "anyof", "TOO_MANY_ARMS", "17 in"),

@@ -13,6 +13,7 @@ import thetajoin.accelerator.nearest.NearestAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.patterns.PatternsAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
+import thetajoin.accelerator.similar.SimilarAccelerator
 import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.Accelerator
@@ -39,6 +40,7 @@ object Registry {
     WildcardAccelerator,
     PatternsAccelerator,
     VectorAccelerator,
+    SimilarAccelerator,
     AnyOfAccelerator,
     NearestAccelerator,
     NestedLoopAccelerator

@@ -81,6 +81,8 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
 
   private val bounds = "x >= lo AND x <= hi"
   private val overlap = "a.x < b.hi AND a.x + 5 > b.lo"
+  private def alike(whole: String) =
+    s"size(array_intersect(array(a.x, a.id), array(b.lo, b.hi))) >= 0.4 * $whole"
 
   private val broadcast = Seq(
     "nestedloop" -> "SELECT * FROM a JOIN b ON a.s <> b.s AND (x + no) % 97 = 3",
@@ -139,6 +141,13 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "containment" -> onSets("size(array_except(array(a.x), array(b.lo, b.hi))) = 0"),
     "containment" -> onSets("size(array_except(array(b.lo, b.hi), array(a.x, a.id))) = 0"),
     "containment" -> onSets("a.k = b.k AND a.x IN (b.lo, b.hi)"),
+    "containment" -> onSets(alike("size(array_union(array(a.x, a.id), array(b.lo, b.hi)))")),
+    "containment" -> onSets(alike("(size(array(a.x, a.id)) + size(array(b.lo, b.hi)))")),
+    "containment" -> onSets(alike("sqrt(size(array(a.x, a.id)) * size(array(b.lo, b.hi)))")),
+    "containment" -> onSets(alike("least(size(array(a.x, a.id)), size(array(b.lo, b.hi)))")),
+    "containment" -> onSets(alike("greatest(size(array(a.x, a.id)), size(array(b.lo, b.hi)))")),
+    "containment" -> onSets(alike("size(array(a.x, a.id))")),
+    "containment" -> onSets(alike("size(array(b.lo, b.hi))")),
     "wildcard" -> onSets("(b.k IS NULL OR a.k = b.k) AND (b.s = '' OR a.s = b.s)"),
     "patterns" -> onSets("contains(a.t, b.s)"),
     "patterns" -> onSets("a.k = b.k AND a.s LIKE b.s || '%'"),
@@ -147,6 +156,9 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "patterns" -> onSets("contains(b.s, a.t)"),
     "patterns" -> onSets("a.k = b.k AND b.s LIKE a.t || '%'"),
     "patterns" -> onSets("b.s RLIKE a.t || '|e'"),
+    "similar" -> onSets("levenshtein(a.s, b.s) <= 1"),
+    "similar" -> onSets("a.k = b.k AND levenshtein(a.t, b.t) <= b.tiny"),
+    "similar" -> onSets("levenshtein(a.t, b.t) <= 0.1 * length(a.t)"),
     "vector" -> onSets("vector_l2_distance(array(float(a.x)), array(float(b.lo))) < 2"),
     "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )

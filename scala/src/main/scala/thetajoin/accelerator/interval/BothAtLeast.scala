@@ -14,8 +14,8 @@ import thetajoin.contract.{
   PositionSets,
   Prober
 }
+import thetajoin.kit.Segments
 import thetajoin.kit.keys.{Groups, KeyedNumbers}
-import thetajoin.kit.{SegmentProber, Segments}
 
 /**
  * Two lower bounds: `first build value >= first probe value AND second build value >= second probe value`, without
@@ -65,57 +65,23 @@ final class BothAtLeast(
     segments: Segments,
     tree: MaxTree
 ) extends JoinIndex {
+  private def first = spec.isFirstStrict
+  private def second = spec.isSecondStrict
+
   override def bytes: Long = groups.bytes + segments.bytes + tree.bytes
 
   override def newProber(): Prober = groups match {
-    case _: Groups.OfBytes => new BothAtLeastProber(spec, groups, segments, tree)
-    case _ => new BothAtLeastProber(spec, groups, segments, tree) with LongsProber
+    case _: Groups.OfBytes => new BothAtLeastProber(first, second, groups, segments, tree)
+    case _ => new BothAtLeastProber(first, second, groups, segments, tree) with LongsProber
   }
 
   override def newBatchProber(): Option[Prober with BatchProber] =
     if (spec.isPoint)
-      Some(new PointSweep(spec.isFirstStrict, spec.isSecondStrict, groups, segments, tree))
+      Some(new PointSweep(first, second, groups, segments, tree))
     else super.newBatchProber()
 
   override def positionSets: Option[PositionSets] =
     if (spec.isLine && segments.numbers.length <= IntervalSets.MostRows)
-      Some(new IntervalSets(spec, groups, segments, tree))
+      Some(new IntervalSets(first, second, groups, segments, tree))
     else None
-}
-
-private class BothAtLeastProber(
-    spec: BothAtLeastSpec,
-    groups: Groups,
-    segments: Segments,
-    tree: MaxTree
-) extends SegmentProber(groups) {
-  private val isFirstStrict = spec.isFirstStrict
-  private val isSecondStrict = spec.isSecondStrict
-  private var cursor = 0
-  private var end = 0
-  private var least = 0L
-
-  override protected def none(): Unit = end = cursor
-
-  override def probe(segment: Int, first: Long, second: Long): Unit = {
-    end = segments.end(segment)
-    if (isSecondStrict && second == Long.MaxValue) cursor = end
-    else {
-      least = if (isSecondStrict) second + 1 else second
-      cursor = segments.from(segment, first, isFirstStrict)
-    }
-  }
-
-  override def next(): Boolean = {
-    val found = tree.next(cursor, end, least)
-    if (found >= end) {
-      cursor = end
-      false
-    } else {
-      cursor = tree.endOfRun(found + 1, end, least)
-      runFrom = found
-      runUntil = cursor
-      true
-    }
-  }
 }

@@ -23,7 +23,8 @@ import thetajoin.kit.{LongOrder, Segments}
  * candidates from [[BothAtLeastProber]].
  */
 private[interval] final class IntervalSets(
-    spec: BothAtLeastSpec,
+    isFirstStrict: Boolean,
+    isSecondStrict: Boolean,
     groups: Groups,
     segments: Segments,
     tree: MaxTree
@@ -56,12 +57,13 @@ private[interval] final class IntervalSets(
     case _ => new SetsProber with LongsProber
   }
 
-  private class SetsProber extends BothAtLeastProber(spec, groups, segments, tree) {
+  private class SetsProber
+      extends BothAtLeastProber(isFirstStrict, isSecondStrict, groups, segments, tree) {
     private val events = IntervalSets.this.events
     private val rowsOfSets = IntervalSets.this.rowsOfSets
     private val positions = segments.numbers.length
-    private val firstStep = if (spec.isFirstStrict) 1 else 0
-    private val secondStep = if (spec.isSecondStrict) 1 else 0
+    private val firstStep = if (isFirstStrict) 1 else 0
+    private val secondStep = if (isSecondStrict) 1 else 0
 
     /** The runs of the probe row, unless its candidates are found without sets. */
     private val starts, ends = new Array[Int](2 + Block)
