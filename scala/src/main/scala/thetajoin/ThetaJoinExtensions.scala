@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 import thetajoin.accelerator.Registry
 import thetajoin.exec.{BoundScans, BuildRows, TakeArrangedJoins, ThetaJoinStrategy}
 import thetajoin.functions.SqlFunction
+import thetajoin.functions.network.NetworkFunctions
 import thetajoin.functions.spatial.SpatialFunctions
 import thetajoin.functions.vector.VectorSqlFunctions
 import thetajoin.hints.ResolveThetaHints
@@ -52,8 +53,10 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)
     extensions.injectQueryStagePrepRule(_ => FoldAggregates)
     extensions.injectTableFunction(ExplainFunction.description)
-    SqlFunction.lacking(SpatialFunctions.descriptions ++ VectorSqlFunctions.descriptions)
-      .foreach(extensions.injectFunction)
+    SqlFunction.lacking(
+      SpatialFunctions.descriptions ++ VectorSqlFunctions.descriptions ++
+        NetworkFunctions.descriptions
+    ).foreach(extensions.injectFunction)
     JoinsTab.attach()
   }
 
