@@ -17,7 +17,7 @@ final class IncompatibleGeometriesException(function: String, left: DataType, ri
 /** The functions of geometries that SQL gets. */
 object SpatialFunctions {
 
-  def descriptions: Seq[Description] = relations ++ distances :+ point
+  def descriptions: Seq[Description] = relations ++ distances ++ conversions ++ shapes
 
   private val relations: Seq[Description] = for {
     relation <- Relation.all
@@ -57,11 +57,44 @@ object SpatialFunctions {
     )
   }
 
-  private val point: Description = description[StPoint](
-    "st_point",
-    "x, y",
-    "A point as BINARY in well-known binary. st_point(NaN, NaN) is the empty point."
-  ) { case Seq(x, y) => StPoint(double(x), double(y)) }
+  private val conversions: Seq[Description] = for {
+    conversion <- Conversion.all
+    isTry <- Seq(false, true)
+  } yield {
+    val prefix = if (isTry) "try_" else ""
+    val otherwise = if (isTry) " NULL if it can't be read." else ""
+    val argument = if (conversion.input == StringType) "text" else "geometry"
+    description[StConvert](
+      prefix + conversion.name,
+      argument,
+      s"${conversion.meaning}$otherwise"
+    ) {
+      case Seq(value) =>
+        val input = if (conversion.input == BinaryType) binary(value) else text(value)
+        StConvert(input, conversion, isTry)
+    }
+  }
+
+  private val shapes: Seq[Description] = Seq(
+    description[StPoint](
+      "st_point",
+      "x, y",
+      "A point as BINARY in well-known binary. st_point(NaN, NaN) is the empty point."
+    ) { case Seq(x, y) => StPoint(double(x), double(y)) },
+    description[StBuffer](
+      "st_buffer",
+      "geometry, distance",
+      "The points that are no farther from a geometry than this, about, as BINARY in well-known binary."
+    ) { case Seq(geometry, distance) => StBuffer(binary(geometry), double(distance)) },
+    description[StMakeEnvelope](
+      "st_makeenvelope",
+      "x1, y1, x2, y2",
+      "A rectangle between two corners as BINARY in well-known binary."
+    ) { case corners if corners.size == 4 => StMakeEnvelope(corners.map(double)) }
+  )
+
+  private def text(e: Expression): Expression =
+    if (e.dataType == NullType) Cast(e, StringType) else e
 
   private def binaries(function: String, l: Expression, r: Expression): (Expression, Expression) = {
     val systems = Seq(l, r).map(_.dataType).filter(isGeometry).map(_.typeName)
