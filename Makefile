@@ -18,7 +18,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs docs-site test-beside wheel publish-local release bench bench-aggregate bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-text bench-vector bench-grid bench-tpc clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs docs-site test-beside wheel publish-local release bench bench-aggregate bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-similar bench-text bench-vector bench-grid bench-tpc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -161,6 +161,9 @@ bench-text: .venv/.complete ## texts that match patterns, with automata of other
 
 bench-vector: .venv/.complete ## similar vectors and the nearest ones, with NumPy and faiss beside
 	$(PYTHON) -m benchmarks vector $(ARGS)
+
+bench-similar: .venv/.complete ## names with typing errors, sets that are alike
+	$(PYTHON) -m benchmarks similar $(ARGS)
 
 bench-grid: .venv/.complete ## what each accelerator costs, off and on, in CPU time, by conditions and shapes of data
 	$(PYTHON) -m benchmarks grid --runs 3 --seconds 0 --limit 15 $(ARGS)

@@ -37,6 +37,8 @@ MODULES = {
     "GeoPandas": "benchmarks.engines.geopandas",
     "NumPy": "benchmarks.engines.matrices",
     "faiss": "benchmarks.engines.matrices",
+    "RapidFuzz": "benchmarks.engines.similar",
+    "SetSimilaritySearch": "benchmarks.engines.similar",
 }
 KEYS = {
     "spark-off": OFF,
@@ -50,6 +52,8 @@ KEYS = {
     "geopandas": "GeoPandas",
     "numpy": "NumPy",
     "faiss": "faiss",
+    "rapidfuzz": "RapidFuzz",
+    "setsimilaritysearch": "SetSimilaritySearch",
 }
 
 

@@ -93,6 +93,12 @@ CASES = [
         JOIN + "contains(text, name)",
     ),
     Case(
+        "similar",
+        "a text of 10 bytes, 2 edits, 1 value",
+        "substr(md5(CAST(id AS STRING)), 1, 10) AS name, id AS w",
+        JOIN + "levenshtein(text, name) <= 2",
+    ),
+    Case(
         "vector",
         "64 dimensions of 32 bits, 1 value",
         f"{_VECTOR.format('id')} AS v, id AS w",

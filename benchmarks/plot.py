@@ -27,6 +27,8 @@ STYLES = {
     "GeoPandas": ("#56b4e9", "<"),
     "NumPy": ("#009e73", "^"),
     "faiss": ("#0072b2", "D"),
+    "RapidFuzz": ("#009e73", "^"),
+    "SetSimilaritySearch": ("#0072b2", "D"),
 }
 
 

@@ -32,7 +32,7 @@ class Texts(Drawn):
     skew: float = 1.0
 
     def _values(self, generator: np.random.Generator, numbers: range) -> list[str]:
-        words = _words(self.vocabulary)
+        words = common_words(self.vocabulary)
         least, most = self.words
         counts = generator.integers(least, most + 1, len(numbers))
         drawn = generator.random((len(numbers), most)) ** self.skew * self.vocabulary
@@ -48,7 +48,7 @@ class Texts(Drawn):
 
 
 @cache
-def _words(vocabulary: int) -> list[str]:
+def common_words(vocabulary: int) -> list[str]:
     """Of four to ten letters, in random order."""
     known = get_english_words_set(["gcide"], alpha=True, lower=True)
     words = sorted(word for word in known if 4 <= len(word) <= 10 and word.isascii())

@@ -11,6 +11,7 @@ from benchmarks.suites import (
     nlj,
     range,
     scale,
+    similar,
     spatial,
     text,
     vector,
@@ -29,6 +30,7 @@ SUITES = {
         spatial.SUITE,
         text.SUITE,
         vector.SUITE,
+        similar.SUITE,
         grid.SUITE,
     )
 }

@@ -73,14 +73,18 @@ _SPAN = 1_000_000_000
 _DAYS = 30 * 86_400
 
 _PURCHASES = Parquet(
-    "purchases", _MILLION, f"{random('k', 50_000)} AS k, {random('at', _DAYS)} AS at, i AS v"
+    "purchases",
+    _MILLION,
+    f"{random('k', 50_000)} AS k, {random('bought', _DAYS)} AS bought, i AS v",
 )
 _EVENTS = Parquet(
     "page_views",
     10 * _MILLION,
     f"{random('g', 50_000)} AS g, {random('seen', _DAYS)} AS seen, {random('w', 1000)} AS w",
 )
-_BEFORE = Condition(("k = g", "seen BETWEEN at - 600 AND at"), ("k", "at"), ("g", "seen"))
+_BEFORE = Condition(
+    ("k = g", "seen BETWEEN bought - 600 AND bought"), ("k", "bought"), ("g", "seen")
+)
 
 
 def _window(rows: int, length: int) -> Parquet:

@@ -38,6 +38,21 @@ object Selection {
     "collations-string-functions.sql",
     "charvarchar.sql",
     "postgreSQL/strings.sql",
+    "count.sql",
+    "group-analytics.sql",
+    "group-by.sql",
+    "group-by-alias.sql",
+    "group-by-all.sql",
+    "group-by-all-duckdb.sql",
+    "group-by-filter.sql",
+    "group-by-ordinal.sql",
+    "grouping_set.sql",
+    "having.sql",
+    "window.sql",
+    "postgreSQL/aggregates_part1.sql",
+    "postgreSQL/aggregates_part2.sql",
+    "postgreSQL/groupingsets.sql",
+    "postgreSQL/select_having.sql",
     "vector-agg.sql",
     "vector-distance.sql",
     "vector-norm.sql"
@@ -45,7 +60,7 @@ object Selection {
   private val inputFolders =
     Seq("exists", "in", "scalar").map(kind => s"subquery/$kind-subquery")
 
-  /** The join suites, those inputs of the SQL suite that are about joins, subqueries, texts and vectors, and a suite of ours on a base of Spark's. */
+  /** The join suites, those inputs of the SQL suite that are about joins, subqueries, aggregates, texts and vectors, and a suite of ours on a base of Spark's. */
   def all(home: Path): Seq[Selection] = {
     val sql = "org.apache.spark.sql"
     val folder = home.resolve("sql/core/src/test/resources/sql-tests/inputs")

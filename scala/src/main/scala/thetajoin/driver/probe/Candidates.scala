@@ -1,5 +1,7 @@
 package thetajoin.driver.probe
 
+import scala.reflect.ClassTag
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
@@ -22,24 +24,11 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
 
   private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
   private var prober: Prober = if (inBatches) batchProber else relation.index.newProber()
-  private val listProber = prober match {
-    case p: ListProber => p
-    case _ => null
-  }
+  private val listProber = as[ListProber](prober)
   private val lists = listProber != null
-  private val bytesProber = prober match {
-    case p: BytesProber => p
-    case _ => null
-  }
-  private var longsProber = takesLongs
-  private def takesLongs = prober match {
-    case p: LongsProber => p
-    case _ => null
-  }
-  private val narrowingProber = prober match {
-    case p: NarrowingProber => p
-    case _ => null
-  }
+  private val bytesProber = as[BytesProber](prober)
+  private var longsProber = as[LongsProber](prober)
+  private val narrowingProber = as[NarrowingProber](prober)
   private val indexed = relation.indexed
   private val always = relation.always
 
@@ -106,7 +95,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
   private def toSets(): Unit = {
     isSetsTurn = false
     prober = fold.sets.fold(prober)(_.newProber())
-    longsProber = takesLongs
+    longsProber = as[LongsProber](prober)
   }
 
   /** No candidate of a higher rank is needed any more: see [[NarrowingProber]]. */
@@ -227,6 +216,8 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
 }
 
 private[driver] object Candidates {
+  private def as[P >: Null](prober: Prober)(implicit of: ClassTag[P]): P = of.unapply(prober).orNull
+
   private final val Done = 0
   private final val Index = 1
   private final val Always = 2
