@@ -377,6 +377,14 @@ FORMS = (
     "(({l}.x = {r}.x) <=> true OR {l}.y = {r}.y)",
     "forall(array({l}.x), e -> exists(array({r}.x, {r}.y), f -> f = e))",
     "map(1, {l}.x, 2, {l}.y)[{r}.n] {a} {r}.x",
+    "levenshtein(string({l}.x), string({r}.x)) {b} 2",
+    "levenshtein(string({l}.x), string({r}.y), 1) >= 0",
+    "levenshtein(string({l}.x), string({r}.x)) {b} {r}.n",
+    "levenshtein(string({l}.x), string({r}.x)) {b} 0.3 * greatest(length(string({l}.x)), length(string({r}.x)))",
+    "size(array_intersect(array({l}.x, {l}.y), array({r}.x, {r}.y))) {a} "
+    "0.6 * size(array_union(array({l}.x, {l}.y), array({r}.x, {r}.y)))",
+    "size(array_intersect(split(string({l}.x), ''), split(string({r}.x), ''))) {a} "
+    "0.5 * least(size(split(string({l}.x), '')), size(split(string({r}.x), '')))",
 )
 
 

@@ -30,6 +30,9 @@ private[thetajoin] object NumberForms {
       else None
   }
 
+  /** A quotient of decimals is rounded at its sixth digit or later: it is no farther from the true one than this. */
+  val RoundedQuotient = 1e-6
+
   /** The number under casts to types of its range or more. */
   @tailrec def plain(e: Expression): Expression = e match {
     case Cast(number, to, _, _) if isWhole(number.dataType) && isWider(to) => plain(number)

@@ -110,12 +110,15 @@ private final class AggregatedJoin(
     else Some("only the first matches of a row come out")
     val ofGroups = aggregate.groupingExpressions.map(below).find(!ofProbe(_))
       .map(e => s"the groups read ${e.sql} of the side that is built")
+    // Each run would stand at one place of an order of its rows.
+    val ofOrder = sort.toSeq.flatMap(_.sortOrder).map(below).find(!ofProbe(_))
+      .map(e => s"rows are sorted by ${e.sql} of the side that is built")
     val ofColumns = columns.toSeq.flatten.find(!_.deterministic)
       .map(e => s"${e.sql} is not deterministic")
     val ofFunctions =
       if (ofBuild.isEmpty) Some("no function reads the side that is built")
       else ofBuild.flatMap(against).headOption
-    ofFound.orElse(ofRank).orElse(ofGroups).orElse(ofColumns).orElse(ofFunctions)
+    ofFound.orElse(ofRank).orElse(ofGroups).orElse(ofOrder).orElse(ofColumns).orElse(ofFunctions)
   }
 
   private def against(e: AggregateExpression): Option[String] = {

@@ -131,7 +131,8 @@ object PairAggregateExec {
     def unapply(plan: SparkPlan): Option[(HashAggregateExec, ThetaJoinExec)] = plan match {
       case aggregate: HashAggregateExec
           if aggregate.groupingExpressions.isEmpty && aggregate.aggregateExpressions.nonEmpty &&
-            aggregate.aggregateExpressions.forall(local) =>
+            aggregate.aggregateExpressions.forall(local) &&
+            aggregate.aggregateExpressions.map(_.mode).distinct.size == 1 =>
         join(aggregate.child)
           .filter(j => j.output.nonEmpty && (j.emitsPairs || isSmall(aggregate)))
           .map((aggregate, _))

@@ -4,8 +4,9 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.FloatType
 
-import thetajoin.condition.NumberForms.{Constant, plain}
+import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, plain}
 import thetajoin.condition.OrderedBy
 
 /**
@@ -67,9 +68,12 @@ private[containment] object AlikeForm {
 
   private def ofQuotient(e: Expression, part: Double): Option[AlikeForm] = e match {
     case d @ Divide(Shared(weight, shared), divisor, _) =>
-      whole(divisor, shared).map(AlikeForm(shared, _, part / weight, giveNull = givesNull(d)))
-    case Multiply(Constant(weight), quotient, _) => ofQuotient(plain(quotient), part / weight)
-    case Multiply(quotient, Constant(weight), _) => ofQuotient(plain(quotient), part / weight)
+      val least = (part - RoundedQuotient) / weight
+      whole(divisor, shared).map(AlikeForm(shared, _, least, giveNull = givesNull(d)))
+    case Multiply(Constant(weight), quotient, _) if weight > 0.0 =>
+      ofQuotient(plain(quotient), part / weight)
+    case Multiply(quotient, Constant(weight), _) if weight > 0.0 =>
+      ofQuotient(plain(quotient), part / weight)
     case _ => None
   }
 
@@ -77,7 +81,9 @@ private[containment] object AlikeForm {
   private def givesNull(d: Divide): Boolean =
     Try(d.withNewChildren(d.children.map(c => Literal.default(c.dataType))).eval()).isSuccess
 
+  /** Numbers of 32 bits have too few digits. */
   private def ofProduct(e: Expression, weight: Double, shared: ArrayIntersect) = (e match {
+    case m: Multiply if m.dataType == FloatType => None
     case Multiply(Constant(part), of, _) => Some((part, of))
     case Multiply(of, Constant(part), _) => Some((part, of))
     case _ => None

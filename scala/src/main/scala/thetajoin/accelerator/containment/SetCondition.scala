@@ -122,14 +122,16 @@ private[containment] object SetCondition {
       quantified(e, array, x, body, forAll = false)
     case ArrayForAll(array, EachElement(x, body)) => quantified(e, array, x, body, forAll = true)
     case AtLeast(SizeOf(ArrayIntersect(l, r)), Literal(least: Int, IntegerType)) if least > 0 =>
-      Some(Shares(e, OfArray(l), OfArray(r), least, nullsAreEqual = true, exact = !isFloating(l)))
+      // 0.0 and -0.0 may be two elements for Spark. They are one here.
+      val found = if (isFloating(l)) 1 else least
+      Some(Shares(e, OfArray(l), OfArray(r), found, nullsAreEqual = true, exact = !isFloating(l)))
     case AtLeast(Size(intersect: ArrayIntersect, false), Size(part, false)) =>
       coversPart(e, intersect, part)
     case EqualTo(Size(intersect: ArrayIntersect, false), Size(part, false)) =>
       coversPart(e, intersect, part)
     case EqualTo(Size(part, false), Size(intersect: ArrayIntersect, false)) =>
       coversPart(e, intersect, part)
-    case AlikeForm(form) =>
+    case AlikeForm(form) if !isFloating(form.shared) =>
       Some(Alike(e, OfArray(form.shared.left), OfArray(form.shared.right), form))
     case IsEmpty(ArrayExcept(part, whole)) =>
       Some(Covers(

@@ -3,7 +3,7 @@ package thetajoin.accelerator.similar
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
-import thetajoin.condition.NumberForms.{Constant, plain}
+import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, plain}
 import thetajoin.condition.{Operator, OrderedBy, Sides}
 
 /**
@@ -64,10 +64,11 @@ private[similar] object EditCondition {
           ofLength(l, part, length)
         case (l: Levenshtein, column) if l.threshold.isEmpty && sides.ofOne(column) =>
           ofColumn(l, column, isStrict)
-        case (Ratio(l, length), Constant(part)) => ofLength(l, part, length)
+        case (Ratio(l, length), Constant(part)) => ofLength(l, part + RoundedQuotient, length)
         case (Constant(least), difference: Subtract) =>
           (plain(difference.left), plain(difference.right)) match {
-            case (Constant(one), Ratio(l, length)) => ofLength(l, one - least, length)
+            case (Constant(one), Ratio(l, length)) =>
+              ofLength(l, one - least + RoundedQuotient, length)
             case _ => None
           }
         case _ => None
@@ -115,8 +116,18 @@ private[similar] object EditCondition {
     private def lengths(e: Expression, of: Levenshtein): Option[Double] = plain(e) match {
       case Length(text) if text.semanticEquals(of.left) || text.semanticEquals(of.right) =>
         Some(1.0)
-      case Greatest(parts) if parts.size > 1 => largest(parts, of)
-      case Least(parts) if parts.size > 1 => largest(parts, of)
+      case Greatest(parts) =>
+        largest(
+          parts.filterNot { part =>
+            plain(part) match {
+              // A part of one character is no edit.
+              case Constant(atLeast) => atLeast <= 1.0
+              case _ => false
+            }
+          },
+          of
+        )
+      case Least(parts) => largest(parts, of)
       // nullif(length, 0)
       case If(_, Literal(null, _), length) => lengths(length, of)
       case sum: Add => for (l <- lengths(sum.left, of); r <- lengths(sum.right, of)) yield l + r
@@ -124,16 +135,8 @@ private[similar] object EditCondition {
     }
 
     private def largest(parts: Seq[Expression], of: Levenshtein): Option[Double] = {
-      val lengthsOfTexts = parts.filterNot { part =>
-        plain(part) match {
-          // A part of one character is no edit.
-          case Constant(atLeast) => atLeast <= 1.0
-          case _ => false
-        }
-      }.map(lengths(_, of))
-      if (lengthsOfTexts.nonEmpty && lengthsOfTexts.forall(_.isDefined))
-        Some(lengthsOfTexts.flatten.max)
-      else None
+      val times = parts.map(lengths(_, of))
+      if (times.nonEmpty && times.forall(_.isDefined)) Some(times.flatten.max) else None
     }
   }
 
@@ -142,6 +145,8 @@ private[similar] object EditCondition {
 
   private object Product {
     def unapply(e: Expression): Option[(Double, Expression)] = e match {
+      // It has too few digits.
+      case m: Multiply if m.dataType == FloatType => None
       case Multiply(Constant(part), length, _) => Some((part, length))
       case Multiply(length, Constant(part), _) => Some((part, length))
       case _ => None

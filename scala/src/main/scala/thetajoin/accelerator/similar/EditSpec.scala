@@ -39,7 +39,7 @@ private final class EditBuilder(spec: EditSpec, types: Seq[DataType]) extends In
     val ofRow = if (spec.most == MostEdits.OfRow) row.getInt(spec.keys + 1) else 0
     val most = spec.most(letters.length, ofRow)
     edits.add(most)
-    pieces += math.max(most, 0) + 1
+    pieces += math.max(most, 0) + 1L
   }
 
   /** Pieces have a hash, a row, a signature and a slot of a table each, and are sorted. */

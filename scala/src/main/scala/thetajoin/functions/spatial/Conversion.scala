@@ -49,8 +49,17 @@ object Conversion {
       ) {
     override protected def convert(value: Any): Any = {
       val text = value.toString
-      val plain = if (text.regionMatches(true, 0, "SRID=", 0, 5)) afterSrid(text) else text
+      val plain = (if (text.regionMatches(true, 0, "SRID=", 0, 5)) afterSrid(text) else text).trim
+      require(endsOnce(plain), "a text follows the geometry")
       bytes(new WKTReader().read(plain))
+    }
+
+    /** The reader stops at the end of the geometry. */
+    private def endsOnce(text: String): Boolean = {
+      val depths =
+        text.scanLeft(0)((depth, c) => depth + (if (c == '(') 1 else if (c == ')') -1 else 0))
+      val closed = depths.indices.drop(1).find(i => depths(i) == 0 && depths(i - 1) > 0)
+      closed.map(_ == text.length).getOrElse(text.toUpperCase.endsWith("EMPTY"))
     }
 
     private def afterSrid(text: String): String = {

@@ -2,7 +2,7 @@ package thetajoin.functions.spatial
 
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode, ObjectMapper}
 import org.locationtech.jts.geom._
 
 /**
@@ -10,7 +10,8 @@ import org.locationtech.jts.geom._
  * which are ignored.
  */
 private[spatial] object GeoJson {
-  private val mapper = new ObjectMapper
+  private val mapper =
+    new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
   private val factory = new GeometryFactory
 
   /** @throws IllegalArgumentException if it is none */
@@ -19,7 +20,7 @@ private[spatial] object GeoJson {
   private def geometry(node: JsonNode): Geometry = {
     def coordinates = member(node, "coordinates")
     member(node, "type").asText match {
-      case "Point" if coordinates.isEmpty => factory.createPoint()
+      case "Point" if coordinates.isArray && coordinates.isEmpty => factory.createPoint()
       case "Point" => factory.createPoint(position(coordinates))
       case "LineString" => factory.createLineString(positions(coordinates))
       case "Polygon" => polygon(coordinates)

@@ -53,7 +53,16 @@ object SpatialFunctions {
         s"${prefix}st_dwithin",
         "geometry1, geometry2, distance",
         s"Whether two geometries are no farther from each other than this.$otherwise"
-      ) { case Seq(l, r, most) => LessThanOrEqual(distance(l, r), most) }
+      ) { case Seq(l, r, most) => LessThanOrEqual(distance(l, r), most) },
+      description[StConvert](
+        s"${prefix}st_distancesphere",
+        "point1, point2",
+        "The distance of two points of longitude and latitude in metres, on a sphere of radius " +
+          s"${SphereDistance.Radius}.$otherwise"
+      ) { case Seq(l, r) =>
+        val (left, right) = binaries(s"${prefix}st_distancesphere", l, r)
+        SphereDistance(left, right, isTry)
+      }
     )
   }
 
