@@ -39,7 +39,8 @@ a AS SELECT id, int(id % 4) AS k, int(id % 7) AS x, int(id % 5) AS y, int(id % 3
   array(named_struct('kind', {WORDS}[id % 5], 'n', id), named_struct('kind', {WORDS}[id % 4], 'n', 2 * id)) AS items,
   slice({WORDS}, int(id % 3) + 1, 3) AS tags, map('disk', id, 'net', nullif(id, 3)) AS m,
   concat({WORDS}[id % 5], ',the ', {WORDS}[id % 4]) AS text, element_at({WORDS}, int(id % 5) + 1) AS kind,
-  {VECTOR} AS v, float(0.5) AS least, st_point(id % 4, id % 3) AS place, array({SQUARES})[id] AS shape
+  {VECTOR} AS v, float(0.5) AS least, st_point(id % 4, id % 3) AS place, array({SQUARES})[id] AS shape,
+  concat({WORDS}[id % 5], if(id % 2 = 0, '', 's')) AS name, concat('198.51.100.', id * 20) AS ip
   FROM range(12);
 b AS SELECT id, int(id % 3) AS k, nullif(int(id % 6), 5) AS x, int(id % 4) AS y, id * 2.0D + 0.25 AS t,
   id % 2 = 0 AS active, int(id % 6) AS x1, int(id % 6 + 1) AS x2, int(id % 4) AS y1, int(id % 4 + 3) AS y2,
@@ -50,7 +51,8 @@ b AS SELECT id, int(id % 3) AS k, nullif(int(id % 6), 5) AS x, int(id % 4) AS y,
   slice({WORDS}, int(id % 4) + 1, 2) AS needs, {WORDS}[id % 5] AS key, {WORDS}[id % 5] AS name,
   concat('%', {WORDS}[id % 5], '%') AS pattern, concat({WORDS}[id % 5], '|time(out|d)') AS regex,
   if(id % 3 = 0, '*', {WORDS}[id % 5]) AS kind, {VECTOR.replace("id", "(id + 0.1)")} AS v,
-  st_point(id % 4 + 0.25, id % 3 + 0.25) AS place, array({SQUARES})[id] AS shape
+  st_point(id % 4 + 0.25, id % 3 + 0.25) AS place, array({SQUARES})[id] AS shape,
+  int(id % 3) AS most, concat('198.51.100.', id * 20, '/27') AS cidr
   FROM range(10);
 points AS SELECT double(id) AS t FROM range(12);
 ranges AS SELECT id * 3.0D AS lo, id * 3.0D + 4 AS hi FROM range(5);
