@@ -63,7 +63,7 @@ class TwoTables(Comparison[Query]):
         if not ids and key and key != equal_keys(off.plan):
             return None
         loop = nested_loop(off.plan)
-        others = {"containment", "wildcard", "patterns", "vector", "anyof"}
+        others = {"containment", "wildcard", "patterns", "vector", "similar", "anyof"}
         if loop and (not ids or (query.indexed and not ids <= ({"piecewise"} | BOUNDED | others))):
             return f"not accelerated as it must be:\n{on.plan}"
         hash_join = HASH_JOIN.search(off.plan)
