@@ -161,6 +161,7 @@ class Comparison(Generic[Q]):
         assert jvm is not None
         jvm.thetajoin.Yardsticks.set("indexOfKeysRows", rows)
         jvm.thetajoin.Yardsticks.set("foldedRun", 2 if rows == FEW_ROWS else 8)
+        jvm.thetajoin.Yardsticks.set("manyListed", 1 if rows == FEW_ROWS else 32)
         jvm.thetajoin.Yardsticks.set("foldedBlock", 2 if rows == FEW_ROWS else 16)
 
     def run(self, case: Case[Q]) -> None:

@@ -38,10 +38,10 @@ def counted(session: SparkSession, sql: str) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("on", "share"),
     [
-        ("a.s BETWEEN b.s AND b.e", 0.2),
+        ("a.s BETWEEN b.s AND b.e", 0.4),
         # The rows that end within the interval of the probe row are a run, and count one by one.
-        ("a.s <= b.e AND b.s <= a.e", 0.7),
-        ("a.w = b.w AND a.s < b.e AND b.s < a.e", 0.8),
+        ("a.s <= b.e AND b.s <= a.e", 0.75),
+        ("a.w % 2 = b.w % 2 AND a.s < b.e AND b.s < a.e", 0.9),
     ],
 )
 def test_rows_that_are_open_at_a_point_are_one_candidate(

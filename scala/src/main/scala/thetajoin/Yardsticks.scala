@@ -98,6 +98,12 @@ object Yardsticks {
   /** The fewest rows of a run that are aggregated as a whole. */
   val FoldedRun = new Yardstick("foldedRun", 8)
 
+  /**
+   * Sets are asked for once a task's probe rows have had so many candidates each, one by one, and there were a quarter
+   * as many for each build row.
+   */
+  val ManyListed = new Yardstick("manyListed", 32)
+
   /** So many build rows have the aggregate of all of them made once. */
   val FoldedBlock = new Yardstick("foldedBlock", 16)
 

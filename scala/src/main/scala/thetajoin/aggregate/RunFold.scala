@@ -15,7 +15,7 @@ import thetajoin.rowstore.BuildRowView
 /**
  * The buffers of a [[Fold]] for one run of build rows after another. Rows are added one by one until a task has added
  * as many as there are; then the build side gets a [[RunTree]], which other tasks find there. In the same way the
- * candidates of a probe row are given by [[PositionSets]] once a task has listed as many as there are rows.
+ * candidates of a probe row are given by [[PositionSets]] once probe rows have had many of them one by one.
  *
  * @param stored the columns of the build side
  * @param mayTakeSets whether it does not matter which rows are in a set
@@ -31,7 +31,8 @@ final class RunFold(
   private val ofSet = new UnsafeRow(folded.empty.numFields)
   private val (block, fewest) = (Yardsticks.FoldedBlock(), Yardsticks.FoldedRun())
   private val cancellation = new Cancellation
-  private var added, listed = 0L
+  private val manyListed = Yardsticks.ManyListed().toLong
+  private var added, listed, asked = 0L
   private var asksSets = mayTakeSets
 
   /** Whether a run of the index is aggregated as a whole: a long one, or a set. */
@@ -43,10 +44,13 @@ final class RunFold(
   def rows(from: Int, until: Int): Int =
     if (isSet(from)) sets.get.rows(from - relation.indexed) else until - from
 
-  /** Counts a run that the index gives; whether sets had better be given from now on. */
-  def lists(from: Int, until: Int): Boolean = {
-    if (!isWhole(from, until)) listed += until - from
-    asksSets && listed > relation.indexed
+  /** Counts a run that the index gives. */
+  def count(from: Int, until: Int): Unit = if (!isWhole(from, until)) listed += until - from
+
+  /** At the end of a probe row: whether sets had better be given for the next ones. */
+  def wantsSets(): Boolean = {
+    asked += 1
+    asksSets && listed > manyListed * asked && listed > manyListed / 4 * relation.indexed
   }
 
   /** Of a run that is aggregated as a whole. The row is used again for the next run. */

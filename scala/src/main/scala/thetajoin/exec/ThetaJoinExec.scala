@@ -47,8 +47,7 @@ trait ThetaJoinExec extends BaseJoinExec with JoinLoops with DriverMetrics {
     join.spec.batches.exists(_.rows > 0) && join.role.buildExistence.isEmpty
 
   protected final def batchesOf(relation: ThetaRelation): Option[Batches] =
-    if (task.mayFoldSets && relation.index.positionSets.isDefined) None
-    else relation.index.newBatchProber().flatMap(_ => join.spec.batches)
+    relation.index.newBatchProber().flatMap(_ => join.spec.batches)
 
   /** Whether there is generated code for the work of the driver code. */
   final def hasCode: Boolean = task.hasCode

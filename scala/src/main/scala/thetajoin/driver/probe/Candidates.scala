@@ -6,7 +6,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 import thetajoin.aggregate.RunFold
-import thetajoin.contract.{BytesProber, ListProber, LongsProber, NarrowingProber, Prober}
+import thetajoin.contract.{
+  BatchProber,
+  BytesProber,
+  ListProber,
+  LongsProber,
+  NarrowingProber,
+  Prober
+}
 import thetajoin.driver.unmatched.{BuildTail, UnmatchedRows}
 import thetajoin.relation.ThetaRelation
 
@@ -22,8 +29,12 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
 
   def this(relation: ThetaRelation) = this(relation, inBatches = false, fold = null)
 
-  private val batchProber = if (inBatches) relation.index.newBatchProber().get else null
-  private var prober: Prober = if (inBatches) batchProber else relation.index.newProber()
+  private var batchProber: BatchProber =
+    if (inBatches) relation.index.newBatchProber().get else null
+  private var prober: Prober = batchProber match {
+    case sorted: Prober => sorted
+    case _ => relation.index.newProber()
+  }
   private val listProber = as[ListProber](prober)
   private val lists = listProber != null
   private val bytesProber = as[BytesProber](prober)
@@ -96,6 +107,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
     isSetsTurn = false
     prober = fold.sets.fold(prober)(_.newProber())
     longsProber = as[LongsProber](prober)
+    if (inBatches) batchProber = as[BatchProber](prober)
   }
 
   /** No candidate of a higher rank is needed any more: see [[NarrowingProber]]. */
@@ -113,6 +125,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
   /** For a row of a batch: the result of [[group]], or one of the groups that stand for something else. */
   def probe(group: Int, first: Long, second: Long): Unit =
     if (group >= 0) {
+      if (isSetsTurn) toSets()
       batchProber.probe(group, first, second)
       state = Index
     } else
@@ -146,10 +159,11 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
       if (prober.next()) {
         if (lists) list = listProber.positions
         found = true
-        if (fold != null) isSetsTurn = fold.lists(prober.from, prober.until)
+        if (fold != null) fold.count(prober.from, prober.until)
         run(prober.from, prober.until)
       } else {
         cancellation.count(1)
+        if (fold != null) isSetsTurn = !lists && fold.wantsSets()
         lastRun(indexed)
       }
     case Done => false
