@@ -29,12 +29,9 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
 
   def this(relation: ThetaRelation) = this(relation, inBatches = false, fold = null)
 
-  private var batchProber: BatchProber =
-    if (inBatches) relation.index.newBatchProber().get else null
-  private var prober: Prober = batchProber match {
-    case sorted: Prober => sorted
-    case _ => relation.index.newProber()
-  }
+  private var prober: Prober =
+    if (inBatches) relation.index.newBatchProber().get else relation.index.newProber()
+  private var batchProber = as[BatchProber](prober)
   private val listProber = as[ListProber](prober)
   private val lists = listProber != null
   private val bytesProber = as[BytesProber](prober)
@@ -46,18 +43,12 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
   /** The state of a probe row for which the index has no candidates. */
   private val withoutIndex = if (always > 0) Always else Done
   private lazy val part = new Array[Int](PartRows)
-  private var partFrom = 0
-  private var partEnd = 0
+  private var partFrom, partEnd, runFrom, runUntil, endOfLong = 0
   private var list = Array.emptyIntArray
-  private var state = Done
   private var tail: BuildTail = _
-  private var runFrom = 0
-  private var runUntil = 0
-  private var found = false
-  private var isSetsTurn = false
+  private var found, isSetsTurn = false
   private val cancellation = new Cancellation
-  private var endOfLong = 0
-  private var afterLong = Done
+  private var state, afterLong = Done
 
   /** Marks all candidates of the current run. */
   def mark(unmatched: UnmatchedRows): Unit =
@@ -70,7 +61,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
   /** Whether runs are of places in [[positions]]. */
   def listsPositions: Boolean = lists
 
-  /** If so: where the build rows of the current run stand, which is one of places in here. */
+  /** If so: where the build rows stand, by place. */
   def positions: Array[Int] = list
 
   /** Whether no key failed of the probe row and of the build rows of the current run. */
@@ -107,7 +98,7 @@ final class Candidates(relation: ThetaRelation, inBatches: Boolean, fold: RunFol
     isSetsTurn = false
     prober = fold.sets.fold(prober)(_.newProber())
     longsProber = as[LongsProber](prober)
-    if (inBatches) batchProber = as[BatchProber](prober)
+    batchProber = as[BatchProber](prober)
   }
 
   /** No candidate of a higher rank is needed any more: see [[NarrowingProber]]. */
