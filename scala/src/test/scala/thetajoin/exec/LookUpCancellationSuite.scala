@@ -55,6 +55,7 @@ class LookUpCancellationSuite extends AnyFunSuite with CancelledQueries {
     "containment" -> join("size(array_intersect(x.tags, y.tags)) >= 2"),
     "wildcard" -> join(names.map(c => s"(x.$c IS NULL OR x.$c = y.$c)").mkString(" AND ")),
     "vector" -> join("vector_inner_product(x.e, y.e) > 1e15D"),
+    "similar" -> join("levenshtein(x.t, concat('wxyzwxyz', -y.id, 'qqqqqqq')) <= 6"),
     "anyof" -> join("x.id = y.v - 100000000 OR y.t LIKE concat('%wxyzwxyz_', x.id)"),
     "existence" -> s"SELECT id FROM y WHERE (${names.mkString(", ")}) NOT IN (SELECT ${names.mkString(", ")} FROM x)"
   )
