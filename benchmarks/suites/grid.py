@@ -95,6 +95,7 @@ _CONDITIONS = {
     "anyof": f"({_BETWEEN} OR a.y = b.y)",
     "wildcard": "(b.rule IS NULL OR a.{class} = b.rule)",
     "patterns": "a.txt LIKE concat('%', b.pat, '%')",
+    "similar": "levenshtein(a.txt, b.pat) <= 2",
     "nestedloop": "(a.x + b.id) % {modulus} = {rest}",
 }
 
@@ -124,7 +125,7 @@ _UNKEYED = {
     "wide_few": Data(left=2_000_000, right=12, match=5_000, written=True),
 }
 # Conditions that take long for Spark to test on all pairs of the largest data.
-_COSTLY = ("spatial_near", "containment", "anyof", "patterns")
+_COSTLY = ("spatial_near", "containment", "anyof", "patterns", "similar")
 _MET = {
     "small": Data(left=20_000, right=1_000, keys=1_000),
     "unique": Data(left=1_000_000, right=100_000, keys=100_000),
