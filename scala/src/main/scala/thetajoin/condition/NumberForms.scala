@@ -33,17 +33,23 @@ private[thetajoin] object NumberForms {
   /** A quotient of decimals is rounded at its sixth digit or later: it is no farther from the true one than this. */
   val RoundedQuotient = 1e-6
 
-  /** The number under casts to types of its range or more. */
+  /** The whole number under casts to types of its range or more. */
   @tailrec def plain(e: Expression): Expression = e match {
-    case Cast(number, to, _, _) if isWhole(number.dataType) && isWider(to) => plain(number)
+    case Cast(number, to: NumericType, _, _)
+        if isWhole(number.dataType) && Safety.widens(number.dataType, to) => plain(number)
     case other => other
   }
 
   private def isWhole(t: DataType): Boolean = t == IntegerType || t == LongType
 
-  private def isWider(t: DataType): Boolean = t match {
-    case LongType | DoubleType | FloatType | _: DecimalType => true
-    case _ => false
+  /** A product of a number and a constant. With the digits of 32 bits it is too far from the true one. */
+  object Times {
+    def unapply(e: Expression): Option[(Double, Expression)] = e match {
+      case product: Multiply if product.dataType == FloatType => None
+      case Multiply(Constant(weight), x, _) => Some((weight, x))
+      case Multiply(x, Constant(weight), _) => Some((weight, x))
+      case _ => None
+    }
   }
 
   /** A product with a constant, or a quotient by one. */

@@ -4,9 +4,8 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.FloatType
 
-import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, plain}
+import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, Times, plain}
 import thetajoin.condition.OrderedBy
 
 /**
@@ -70,10 +69,7 @@ private[containment] object AlikeForm {
     case d @ Divide(Shared(weight, shared), divisor, _) =>
       val least = (part - RoundedQuotient) / weight
       whole(divisor, shared).map(AlikeForm(shared, _, least, giveNull = givesNull(d)))
-    case Multiply(Constant(weight), quotient, _) if weight > 0.0 =>
-      ofQuotient(plain(quotient), part / weight)
-    case Multiply(quotient, Constant(weight), _) if weight > 0.0 =>
-      ofQuotient(plain(quotient), part / weight)
+    case Times(weight, quotient) if weight > 0.0 => ofQuotient(plain(quotient), part / weight)
     case _ => None
   }
 
@@ -81,24 +77,17 @@ private[containment] object AlikeForm {
   private def givesNull(d: Divide): Boolean =
     Try(d.withNewChildren(d.children.map(c => Literal.default(c.dataType))).eval()).isSuccess
 
-  /** Numbers of 32 bits have too few digits. */
-  private def ofProduct(e: Expression, weight: Double, shared: ArrayIntersect) = (e match {
-    case m: Multiply if m.dataType == FloatType => None
-    case Multiply(Constant(part), of, _) => Some((part, of))
-    case Multiply(of, Constant(part), _) => Some((part, of))
+  private def ofProduct(e: Expression, weight: Double, shared: ArrayIntersect) = e match {
+    case Times(part, of) =>
+      whole(of, shared).map(AlikeForm(shared, _, part / weight, giveNull = false))
     case _ => None
-  }).flatMap { case (part, of) =>
-    whole(of, shared).map(AlikeForm(shared, _, part / weight, giveNull = false))
   }
 
   /** The number of elements in common, perhaps times a constant. */
   private object Shared {
     def unapply(e: Expression): Option[(Double, ArrayIntersect)] = plain(e) match {
       case Size(shared: ArrayIntersect, false) => Some((1.0, shared))
-      case Multiply(Constant(weight), Shared(times, shared), _) if weight > 0.0 =>
-        Some((weight * times, shared))
-      case Multiply(Shared(times, shared), Constant(weight), _) if weight > 0.0 =>
-        Some((weight * times, shared))
+      case Times(weight, Shared(times, shared)) if weight > 0.0 => Some((weight * times, shared))
       case _ => None
     }
   }

@@ -133,13 +133,9 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.fi
 
   /** Rows that need no token in common. */
   private def addEmpty(): Unit = {
+    val last = if (size == 0) sets.rows else sets.firstOfSize(1)
     var row = 0
-    while (
-      row < sets.rows && (size == 0 || sets.size(row) == 0) && measure.least(
-        sets.size(row),
-        size
-      ) <= 0
-    ) {
+    while (row < last && measure.least(sets.size(row), size) <= 0) {
       collected.add(row)
       row += 1
     }
@@ -168,8 +164,9 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.fi
   /** The rows `[from, until)` that have the probe row's token `i` among their first. */
   private def search(i: Int, from: Int, until: Int): Unit = {
     val end = prefixes.starts(ranks(i) + 1)
-    var e = firstFrom(prefixes.starts(ranks(i)), end, from)
-    val begin = e
+    val at = Arrays.binarySearch(prefixes.rows, prefixes.starts(ranks(i)), end, from)
+    val begin = if (at < 0) ~at else at
+    var e = begin
     while (e < end && prefixes.rows(e) < until) {
       if (java.lang.Long.bitCount(signature & ~signatures(e)) <= mostMissing) {
         val row = prefixes.rows(e)
@@ -179,15 +176,6 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.fi
       e += 1
     }
     cancellation.count(e - begin)
-  }
-
-  private def firstFrom(start: Int, end: Int, row: Int): Int = {
-    var (low, high) = (start, end)
-    while (low < high) {
-      val middle = (low + high) >>> 1
-      if (prefixes.rows(middle) < row) low = middle + 1 else high = middle
-    }
-    low
   }
 
   /** Whether enough tokens are in common, if the probe row's token `first` is the first of them. */

@@ -3,7 +3,7 @@ package thetajoin.accelerator.similar
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
-import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, plain}
+import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, Times, plain}
 import thetajoin.condition.{Operator, OrderedBy, Sides}
 
 /**
@@ -60,7 +60,7 @@ private[similar] object EditCondition {
           limited(l).map(c => c.copy(exact = c.exact && number == (if (isStrict) -1L else 0L)))
         case (l: Levenshtein, Constant(most)) if l.threshold.isEmpty =>
           constant(l, if (isStrict) math.ceil(most) - 1 else math.floor(most))
-        case (l: Levenshtein, Product(part, length)) if l.threshold.isEmpty =>
+        case (l: Levenshtein, Times(part, length)) if l.threshold.isEmpty =>
           ofLength(l, part, length)
         case (l: Levenshtein, column) if l.threshold.isEmpty && sides.ofOne(column) =>
           ofColumn(l, column, isStrict)
@@ -142,16 +142,6 @@ private[similar] object EditCondition {
 
   /** Beyond so many edits texts have nothing in common. */
   private val Most = 1000.0
-
-  private object Product {
-    def unapply(e: Expression): Option[(Double, Expression)] = e match {
-      // It has too few digits.
-      case m: Multiply if m.dataType == FloatType => None
-      case Multiply(Constant(part), length, _) => Some((part, length))
-      case Multiply(length, Constant(part), _) => Some((part, length))
-      case _ => None
-    }
-  }
 
   private object Ratio {
     def unapply(e: Expression): Option[(Levenshtein, Expression)] = e match {

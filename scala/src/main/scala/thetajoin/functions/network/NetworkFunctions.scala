@@ -19,11 +19,11 @@ object NetworkFunctions {
     def part(text: Expression, part: AddressPart): Expression =
       if (isTry) TryAddressOf(text, part) else AddressOf(text, part)
     Seq(
-      description[AddressNumber](
+      description[AddressOf](
         s"${prefix}ip_to_number",
         "ip",
         s"An address of IPv4 as a BIGINT from 0 to 4294967295.$otherwise"
-      ) { case Seq(ip) => if (isTry) TryAddressNumber(ip) else AddressNumber(ip) },
+      ) { case Seq(ip) => part(ip, AddressPart.Number) },
       description[AddressOf](
         s"${prefix}cidr_contains",
         "cidr, ip",
