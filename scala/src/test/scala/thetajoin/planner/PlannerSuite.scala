@@ -18,6 +18,7 @@ import thetajoin.accelerator.boxes.BoxesAccelerator
 import thetajoin.accelerator.containment.ContainmentAccelerator
 import thetajoin.accelerator.patterns.PatternsAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseSpec
+import thetajoin.accelerator.similar.SimilarAccelerator
 import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
 import thetajoin.contract.{Accelerator, JoinRequest, Offer}
@@ -69,6 +70,7 @@ class PlannerSuite extends AnyFunSuite with SharedSession {
     WildcardAccelerator.NoOpenColumn,
     PatternsAccelerator.NoTextCondition,
     VectorAccelerator.NoVectors,
+    SimilarAccelerator.NoEditDistance,
     AnyOfAccelerator.NoOr
   )
 
