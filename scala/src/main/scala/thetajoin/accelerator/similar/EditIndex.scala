@@ -1,10 +1,10 @@
 package thetajoin.accelerator.similar
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.thetabridge.Cancellation
 
 import thetajoin.contract.{JoinIndex, ListProber, Prober}
 import thetajoin.kit.keys.Groups
-import thetajoin.kit.{IntsBuilder, Stamps}
 
 /**
  * Texts that are few edits apart, by the method of Pass-Join: k edits leave one of k + 1 pieces of a text as it is, and
@@ -14,136 +14,79 @@ import thetajoin.kit.{IntsBuilder, Stamps}
  *   build    "jonathan", 2 edits     jo nat han       hashes of the pieces, with length and edits
  *   probe    "jonatan", 7 to 9       jona, onat, ..   hashes of the parts that may be one of them
  * }}}
- *
- * @param keys how many columns of a probe key row are ahead of the text
- * @param groupOf the group of each row, by its keys
- * @param texts the characters of all rows
- * @param starts where the text of each row starts
  */
 final class EditIndex(
     val most: MostEdits,
-    val keys: Int,
-    val groups: Groups,
-    val groupOf: Array[Int],
+    val rows: TextRows,
     val classes: TextClasses,
-    val pieces: Pieces,
-    val texts: Array[Int],
-    val starts: Array[Int]
+    val pieces: Pieces
 ) extends JoinIndex {
-  override def bytes: Long = groups.bytes + classes.bytes + pieces.bytes +
-    4L * (groupOf.length + texts.length + starts.length)
+  override def bytes: Long = rows.bytes + classes.bytes + pieces.bytes
 
   override def newProber(): Prober = new EditProber(this)
 }
 
+private[similar] object EditIndex {
+
+  /** @param edits of each row; a row matches nothing if they are below 0 */
+  def apply(
+      most: MostEdits,
+      rows: TextRows,
+      edits: Array[Int],
+      cancellation: Cancellation
+  ): EditIndex = {
+    val classes = TextClasses(rows.starts, edits, rows.size)
+    new EditIndex(most, rows, classes, Pieces(rows, classes, cancellation))
+  }
+}
+
+/**
+ * The texts of build rows.
+ *
+ * @param keys how many columns of a probe key row are ahead of the text
+ * @param groupOf the group of each row, by its keys
+ * @param texts the characters of all rows
+ * @param starts where the text of each row starts, and the end of the last
+ */
+final class TextRows(
+    val keys: Int,
+    val groups: Groups,
+    val groupOf: Array[Int],
+    val texts: Array[Int],
+    val starts: Array[Int]
+) extends Serializable {
+  def bytes: Long = groups.bytes + 4L * (groupOf.length + texts.length + starts.length)
+  def size: Int = groupOf.length
+  def length(row: Int): Int = starts(row + 1) - starts(row)
+
+  /** Of each row: see [[Letters.signature]]. */
+  def signatures: Array[Long] =
+    Array.tabulate(size)(row => Letters.signature(texts, starts(row), starts(row + 1)))
+}
+
 private final class EditProber(index: EditIndex) extends Prober with ListProber {
-  private val classes = index.classes
-  private val pieces = index.pieces
-  private val groups = new Groups.Finder(index.groups)
-  private val letters = new Letters
-  private val hashes = new PieceHashes
-  private val distance = new EditDistance
-  private val seen = new Stamps(index.groupOf.length)
-  private val found = new IntsBuilder
-  private var signature = 0L
-  private var group = 0
+  private val groups = new Groups.Finder(index.rows.groups)
+  private val text = new ProbeText
+  private val search = new PieceSearch(index, cancellation)
   private var isPending = false
 
-  override def positions: Array[Int] = found.array
+  override def positions: Array[Int] = search.found.array
 
   override def probe(row: InternalRow): Unit = {
-    found.clear()
-    group = groups.find(row)
+    val group = groups.find(row)
+    search.found.clear()
     if (group >= 0) {
-      letters.read(row.getUTF8String(index.keys))
-      hashes.read(letters.array, 0, letters.length)
-      signature = Letters.signature(letters.array, 0, letters.length)
-      seen.restart()
-      val near = classesNear(letters.length)
-      var i = 0
-      while (i < near.length) {
-        search(near(i))
-        i += 1
-      }
+      text.read(row.getUTF8String(index.rows.keys))
+      search(text, group)
     }
-    isPending = found.length > 0
+    isPending = search.found.length > 0
   }
 
   override def next(): Boolean = {
     runFrom = 0
-    runUntil = found.length
+    runUntil = search.found.length
     val isNext = isPending
     isPending = false
     isNext
   }
-
-  /** The classes of texts that may match a text of some length, for the lengths that were met. */
-  private var near = new Array[Array[Int]](64)
-
-  private def classesNear(length: Int): Array[Int] = {
-    if (length >= near.length) near = java.util.Arrays.copyOf(near, 2 * length)
-    if (near(length) == null)
-      near(length) = Array.range(0, classes.count).filter { kind =>
-        math.abs(classes.lengths(kind) - length) <= mostEdits(kind, length)
-      }
-    near(length)
-  }
-
-  private def mostEdits(kind: Int, length: Int): Int =
-    index.most.ofPair(classes.edits(kind), classes.lengths(kind), length)
-
-  /**
-   * Looks for each piece where it may stand in the probe row's text: the edits ahead of it move it, and so do the edits
-   * behind it, if it is seen from the end. One piece more than the edits has no edit of its own, and as many edits
-   * ahead of it as there are pieces at most.
-   */
-  private def search(kind: Int): Unit = {
-    val edits = mostEdits(kind, letters.length)
-    val (cut, longer) = (classes.edits(kind), letters.length - classes.lengths(kind))
-    if (classes.lengths(kind) <= cut) compare(kind, 0, 0, 0, edits)
-    else {
-      var piece = 0
-      while (piece <= cut) {
-        val (start, length) = (classes.start(kind, piece), classes.length(kind, piece))
-        val behind = cut - piece
-        var from = math.max(0, math.max(start - piece, start + longer - behind))
-        val last =
-          math.min(letters.length - length, math.min(start + piece, start + longer + behind))
-        while (from <= last) {
-          compare(kind, piece, from, from + length, edits)
-          from += 1
-        }
-        piece += 1
-      }
-    }
-  }
-
-  /** Compares the rows of a class that have these characters of the probe row's text as their piece. */
-  private def compare(kind: Int, piece: Int, from: Int, until: Int, edits: Int): Unit = {
-    val hash = pieces.find(hashes.of(kind, group, piece, from, until))
-    if (hash >= 0) {
-      var i = pieces.starts(hash)
-      val end = pieces.starts(hash + 1)
-      cancellation.count(end - i)
-      while (i < end) {
-        if (Letters.mayBeWithin(signature, pieces.signatures(i), edits))
-          test(pieces.rows(i), kind, edits)
-        i += 1
-      }
-    }
-  }
-
-  private def test(row: Int, kind: Int, edits: Int): Unit =
-    if (
-      index.groupOf(row) == group && classes.of(row) == kind && seen.add(row) &&
-      distance.isWithin(
-        letters.array,
-        0,
-        letters.length,
-        index.texts,
-        index.starts(row),
-        index.starts(row + 1),
-        edits
-      )
-    ) found.add(row)
 }

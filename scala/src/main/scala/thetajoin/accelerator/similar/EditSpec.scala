@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{IndexBuilder, IndexSpec, OrderedIndex}
-import thetajoin.kit.keys.Groupings
-import thetajoin.kit.{IntsBuilder, LongsBuilder}
+import thetajoin.kit.IntsBuilder
+import thetajoin.kit.keys.{Grouping, Groupings}
 
 /**
  * Texts that are few edits apart. A build key row has the keys that must be equal, the text, and the most edits if they
@@ -20,70 +20,59 @@ final case class EditSpec(keys: Int, most: MostEdits) extends IndexSpec {
 }
 
 private final class EditBuilder(spec: EditSpec, types: Seq[DataType]) extends IndexBuilder {
+  private val texts = new TextsBuilder(spec.keys, types)
+  private val edits = new IntsBuilder
+  private var pieces = 0L
+
+  override def add(row: InternalRow): Unit = {
+    texts.add(row)
+    val ofRow = if (spec.most == MostEdits.OfRow) row.getInt(spec.keys + 1) else 0
+    val most = spec.most(texts.lastLength, ofRow)
+    edits.add(most)
+    pieces += math.max(most, 0) + 1L
+  }
+
+  override def bytes: Long = texts.bytes + 2 * edits.bytes + texts.bytesOfPieces(pieces)
+
+  override def finish(): OrderedIndex = {
+    val rows = texts.rows(texts.grouped())
+    OrderedIndex(
+      EditIndex(spec.most, rows, edits.result(), cancellation),
+      Array.range(0, rows.size)
+    )
+  }
+}
+
+/** The texts of build rows, as they come. */
+private final class TextsBuilder(keys: Int, types: Seq[DataType]) {
   private val grouping = Groupings.by(types)
   private val keysOf = UnsafeProjection.create(types.toArray)
   private val letters = new Letters
-  private val texts, starts, edits = new IntsBuilder
-  private var pieces = 0L
+  private val texts, starts = new IntsBuilder
   starts.add(0)
 
-  override def add(row: InternalRow): Unit = {
+  def add(row: InternalRow): Unit = {
     grouping.add(keysOf(row))
-    letters.read(row.getUTF8String(spec.keys))
+    letters.read(row.getUTF8String(keys))
     var i = 0
     while (i < letters.length) {
       texts.add(letters.array(i))
       i += 1
     }
     starts.add(texts.length)
-    val ofRow = if (spec.most == MostEdits.OfRow) row.getInt(spec.keys + 1) else 0
-    val most = spec.most(letters.length, ofRow)
-    edits.add(most)
-    pieces += math.max(most, 0) + 1L
   }
+
+  /** The characters of the last text. */
+  def lastLength: Int = letters.length
+
+  def bytes: Long = grouping.bytes + 2 * (texts.bytes + starts.bytes)
 
   /** Pieces have a hash, a row, a signature and a slot of a table each, and are sorted. */
-  override def bytes: Long =
-    grouping.bytes + 2 * (texts.bytes + starts.bytes + edits.bytes) +
-      60L * math.min(texts.length.toLong, pieces)
+  def bytesOfPieces(pieces: Long): Long = 60L * math.min(texts.length.toLong, pieces)
 
-  override def finish(): OrderedIndex = {
-    val groupOf = grouping.grouped().groupOf
-    val classes = TextClasses(starts.array, edits.array, edits.length)
-    val (hashes, rows) = (new LongsBuilder, new IntsBuilder)
-    val hashing = new PieceHashes
-    var row = 0
-    while (row < edits.length) {
-      val kind = classes.of(row)
-      if (kind >= 0) {
-        val (from, until) = (starts.array(row), starts.array(row + 1))
-        hashing.read(texts.array, from, until)
-        var piece = 0
-        while (piece < classes.pieces(kind)) {
-          val start = classes.start(kind, piece)
-          hashes.add(
-            hashing.of(kind, groupOf(row), piece, start, start + classes.length(kind, piece))
-          )
-          rows.add(row)
-          piece += 1
-        }
-        cancellation.count(until - from)
-      }
-      row += 1
-    }
-    val signatures = Array.tabulate(edits.length)(row =>
-      Letters.signature(texts.array, starts.array(row), starts.array(row + 1))
-    )
-    val index = new EditIndex(
-      spec.most,
-      spec.keys,
-      grouping.groups,
-      groupOf,
-      classes,
-      Pieces(hashes, rows, signatures),
-      texts.result(),
-      starts.result()
-    )
-    OrderedIndex(index, Array.range(0, edits.length))
-  }
+  /** Called once, after all rows. */
+  def grouped(): Grouping = grouping.grouped()
+
+  def rows(grouped: Grouping): TextRows =
+    new TextRows(keys, grouping.groups, grouped.groupOf, texts.result(), starts.result())
 }

@@ -56,9 +56,29 @@ private object Letters {
     (twice.toLong << 32) | (once & 0xffffffffL)
   }
 
-  /** Whether two texts with these signatures may be so many edits apart. */
-  def mayBeWithin(one: Long, other: Long, edits: Int): Boolean =
-    java.lang.Long.bitCount(one & ~other) <= edits && java.lang.Long.bitCount(other & ~one) <= edits
+  /**
+   * Which pairs of neighbours there are, the first and the last character with none, one bit for a class of pairs. An
+   * edit takes two pairs away at most, and brings two at most.
+   */
+  def pairs(letters: Array[Int], from: Int, until: Int): Long = {
+    var bits = 0L
+    var last = 0
+    var i = from
+    while (i <= until) {
+      val letter = if (i < until) letters(i) else 0
+      bits |= 1L << ((last * 0x9e3779b9 + letter) * 0x85ebca6b >>> 26)
+      last = letter
+      i += 1
+    }
+    bits
+  }
+
+  /** How many edits apart two texts with these signatures are at least. */
+  def fewestEdits(one: Long, other: Long): Int =
+    math.max(java.lang.Long.bitCount(one & ~other), java.lang.Long.bitCount(other & ~one))
+
+  /** The same of texts with these pairs. */
+  def fewestEditsOfPairs(one: Long, other: Long): Int = (fewestEdits(one, other) + 1) / 2
 }
 
 /** Levenshtein distances up to a limit. Only the cells near the diagonal of the usual table are computed. */

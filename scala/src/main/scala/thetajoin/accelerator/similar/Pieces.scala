@@ -2,6 +2,8 @@ package thetajoin.accelerator.similar
 
 import java.util.Arrays
 
+import org.apache.spark.sql.execution.thetabridge.Cancellation
+
 import thetajoin.kit.keys.{KeyBytes, LongTable}
 import thetajoin.kit.{IntsBuilder, LongOrder, LongsBuilder}
 
@@ -107,13 +109,35 @@ private[similar] final class Pieces(
 }
 
 private[similar] object Pieces {
+  def apply(rows: TextRows, classes: TextClasses, cancellation: Cancellation): Pieces = {
+    val (hashes, rowOf) = (new LongsBuilder, new IntsBuilder)
+    val hashing = new PieceHashes
+    var row = 0
+    while (row < rows.size) {
+      val kind = classes.of(row)
+      if (kind >= 0) {
+        hashing.read(rows.texts, rows.starts(row), rows.starts(row + 1))
+        var piece = 0
+        while (piece < classes.pieces(kind)) {
+          val start = classes.start(kind, piece)
+          val end = start + classes.length(kind, piece)
+          hashes.add(hashing.of(kind, rows.groupOf(row), piece, start, end))
+          rowOf.add(row)
+          piece += 1
+        }
+        cancellation.count(rows.length(row))
+      }
+      row += 1
+    }
+    byHash(hashes, rowOf, rows.signatures)
+  }
 
   /**
    * @param hashes of all pieces
    * @param rows the row of each piece
    * @param signatures by row
    */
-  def apply(hashes: LongsBuilder, rows: IntsBuilder, signatures: Array[Long]): Pieces = {
+  private def byHash(hashes: LongsBuilder, rows: IntsBuilder, signatures: Array[Long]): Pieces = {
     val (all, order) = (hashes.array, LongOrder.ascending(hashes.array, hashes.length))
     val distinct = new Array[Long](order.length)
     val starts = new Array[Int](order.length + 1)

@@ -9,7 +9,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import thetajoin.accelerator.KeyedIndexes
+import thetajoin.accelerator.{Found, KeyedIndexes}
+import thetajoin.contract.{NarrowingProber, Prober}
 
 /** The index gives exactly the rows whose texts are as near as Spark's function says, each once. */
 class EditIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with KeyedIndexes {
@@ -110,6 +111,61 @@ class EditIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Keye
         check(MostEdits.OfLength(part), types, build, build.map(_._2).take(9) ++ others.take(12)) {
           (a, b, _) => distance(a, b) <= (part * math.max(length(a), length(b)) + 1e-6).toInt
         }
+    }
+  }
+
+  test("the nearest texts are among the candidates, however the join narrows them") {
+    forAll(keyTypes, keyed, texts, Gen.choose(1, 5), Gen.oneOf(1, 2, 3)) {
+      (types, build, others, most, everyOther) =>
+        val (row, all) = (rows(types, isColumn = false), build.map { case (k, t, _) => (k, t) })
+        val built = this.build(
+          NearestTextsSpec(types.size),
+          types :+ StringType,
+          all.map { case (key, text) => row(key, text, 0) }
+        )
+        val prober = built.index.newProber().asInstanceOf[Prober with NarrowingProber]
+        for (probe <- build.map(_._2).take(9) ++ others.take(12); key <- 0 to 2) {
+          // Another condition that some rows fulfil.
+          val matching = all.indices.filter { i =>
+            (types.isEmpty || all(i)._1 == key) && i % everyOther == 0
+          }
+          def rank(i: Int) = distance(all(i)._2, probe)
+          prober.probe(row(key, probe, 0))
+          var found = List.empty[Int]
+          var seen = Set.empty[Int]
+          while (prober.next())
+            for (position <- Found.run(prober)) {
+              val i = built.order(position)
+              assert(!seen.contains(i))
+              seen += i
+              if (matching.contains(i)) found = (rank(i) :: found).sorted.take(most)
+              if (found.size == most) prober.narrow(found.last.toLong)
+            }
+          assert(found == matching.map(rank).sorted.take(most).toList, s"of '$probe'")
+        }
+    }
+  }
+
+  test("of many rows few are looked at for the nearest text") {
+    val random = new scala.util.Random(5)
+    def name() = Seq.fill(6 + random.nextInt(8))('a' + random.nextInt(26)).map(_.toChar).mkString
+    val row = rows(Nil, isColumn = false)
+    val data = IndexedSeq.fill(20000)(name())
+    val built = build(NearestTextsSpec(0), Seq(StringType), data.map(row(0, _, 0)))
+    val prober = built.index.newProber().asInstanceOf[Prober with NarrowingProber]
+    for (i <- 0 until 40) {
+      // A misspelt name, or another one.
+      val probe = if (i % 2 == 0) data(i).patch(3, "z", 1) else name()
+      var (nearest, looked) = (Int.MaxValue, 0)
+      prober.probe(row(0, probe, 0))
+      while (prober.next())
+        for (position <- Found.run(prober)) {
+          nearest = math.min(nearest, distance(data(built.order(position)), probe))
+          looked += 1
+          prober.narrow(nearest.toLong)
+        }
+      assert(nearest == data.map(distance(_, probe)).min)
+      assert(looked < 500, s"for '$probe'")
     }
   }
 }
