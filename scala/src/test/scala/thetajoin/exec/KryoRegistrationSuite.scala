@@ -159,9 +159,14 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "similar" -> onSets("levenshtein(a.s, b.s) <= 1"),
     "similar" -> onSets("a.k = b.k AND levenshtein(a.t, b.t) <= b.tiny"),
     "similar" -> onSets("levenshtein(a.t, b.t) <= 0.1 * length(a.t)"),
+    "similar" -> nearestText,
     "vector" -> onSets("vector_l2_distance(array(float(a.x)), array(float(b.lo))) < 2"),
     "anyof" -> onSets(s"a.x = b.lo OR a.s = b.s OR ($bounds) OR a.id IN (b.lo, b.hi)")
   )
+
+  private def nearestText: String =
+    """SELECT a.id, d FROM a, LATERAL (SELECT levenshtein(a.s, b.s) AS d FROM b
+      |  WHERE levenshtein(a.s, b.s) IS NOT NULL ORDER BY d LIMIT 2)""".stripMargin
 
   private def closest(key: String): String =
     s"""SELECT a.id, d FROM a, LATERAL (

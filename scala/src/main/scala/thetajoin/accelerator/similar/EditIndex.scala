@@ -66,7 +66,7 @@ final class TextRows(
 
 private final class EditProber(index: EditIndex) extends Prober with ListProber {
   private val groups = new Groups.Finder(index.rows.groups)
-  private val text = new ProbeText
+  private val text = new ProbeText(index.rows)
   private val search = new PieceSearch(index, cancellation)
   private var isPending = false
 

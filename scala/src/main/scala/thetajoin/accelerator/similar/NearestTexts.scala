@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract._
 import thetajoin.kit.keys.{Grouping, Groups}
-import thetajoin.kit.{IntsBuilder, LongOrder, Stamps}
+import thetajoin.kit.{IntsBuilder, Stamps}
 
 /**
  * The texts with the fewest edits, however many these are. Keys as for [[EditSpec]] with a constant.
@@ -101,9 +101,8 @@ private final class NearestTextsProber(index: NearestTexts)
 
   private val rows = index.rows
   private val groups = new Groups.Finder(rows.groups)
-  private val text = new ProbeText
+  private val text = new ProbeText(rows)
   private val searches = index.levels.map(new PieceSearch(_, cancellation))
-  private val comparison = new Comparison(rows)
   private val emitted = new Stamps(rows.size)
   private val found = new IntsBuilder
 
@@ -118,8 +117,9 @@ private final class NearestTextsProber(index: NearestTexts)
   /** The most edits of a row that is still needed. */
   private var most = Int.MaxValue
 
-  /** For each row of the group: the fewest edits that its text may have. */
+  /** For each row of the group: the fewest edits that its text may have. How many rows have so many. */
   private var fewest = new Array[Byte](0)
+  private val count = new Array[Int](Byte.MaxValue + 1)
 
   /** The rows of so many edits at least are looked at, and the place of the next one. */
   private var edits, at = 0
@@ -166,24 +166,26 @@ private final class NearestTextsProber(index: NearestTexts)
 
   private def add(row: Int): Unit = if (emitted.add(row)) found.add(row)
 
+  private def size: Int = index.starts(group + 1) - index.starts(group)
+
   private def startScan(): Unit = {
     step = Scan
-    edits = 0
-    at = 0
+    edits = -1
+    at = size
   }
-
-  private def size: Int = index.starts(group + 1) - index.starts(group)
 
   private def readFewest(): Unit = {
     val from = index.starts(group)
     if (fewest.length < size) fewest = new Array[Byte](size)
+    java.util.Arrays.fill(count, 0)
     var i = 0
     while (i < size) {
       val longer = math.abs(rows.length(index.order(from + i)) - text.length)
       val ofLetters = Letters.fewestEdits(text.signature, index.signatures(from + i))
       val ofPairs = Letters.fewestEditsOfPairs(text.pairs, index.pairs(from + i))
-      val most = math.max(longer, math.max(ofLetters, ofPairs))
-      fewest(i) = math.min(most, Byte.MaxValue).toByte
+      val most = math.min(math.max(longer, math.max(ofLetters, ofPairs)), Byte.MaxValue.toInt)
+      fewest(i) = most.toByte
+      count(most) += 1
       i += 1
     }
     cancellation.count(size)
@@ -191,26 +193,41 @@ private final class NearestTextsProber(index: NearestTexts)
 
   /** Looks at some rows, the ones first that may be nearest. */
   private def scan(): Unit = {
-    if (edits == 0 && at == 0) readFewest()
-    val from = index.starts(group)
-    val (start, end) = (at, size)
-    while (at < end && found.length < Some) {
-      if (fewest(at) == edits) {
-        val row = index.order(from + at)
-        if (!emitted.contains(row) && isNear(row)) add(row)
+    if (edits < 0) readFewest()
+    if (at == size) startEdits()
+    else {
+      val from = index.starts(group)
+      val start = at
+      while (at < size && found.length < Some) {
+        at = nextRow()
+        if (at < size) {
+          val row = index.order(from + at)
+          if (!emitted.contains(row) && isNear(row)) add(row)
+          at += 1
+        }
       }
-      at += 1
-    }
-    cancellation.count(at - start)
-    if (at == end) {
-      at = 0
-      edits += 1
-      if (edits > math.min(most, Byte.MaxValue)) step = Done
+      cancellation.count(at - start)
     }
   }
 
+  /** Goes on to the rows of more edits. */
+  private def startEdits(): Unit = {
+    edits += 1
+    while (edits < count.length && count(edits) == 0) edits += 1
+    at = 0
+    if (edits == count.length || edits > most) step = Done
+  }
+
+  /** The next place of a row with the edits that are looked at. */
+  private def nextRow(): Int = {
+    val (all, end, wanted) = (fewest, size, edits.toByte)
+    var i = at
+    while (i < end && all(i) != wanted) i += 1
+    i
+  }
+
   private def isNear(row: Int): Boolean =
-    most == Int.MaxValue || comparison.isWithin(text, row, most)
+    most == Int.MaxValue || text.isWithin(row, most)
 }
 
 private object NearestTextsProber {

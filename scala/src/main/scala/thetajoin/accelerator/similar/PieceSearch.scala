@@ -5,9 +5,12 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import thetajoin.kit.{IntsBuilder, Stamps}
 
-/** The text of a probe row, read once. */
-private final class ProbeText {
+/** The text of a probe row, read once, and its distance from build rows. */
+private final class ProbeText(rows: TextRows) {
   private val letters = new Letters
+  private val bits = new BitDistance
+  private val table = new EditDistance
+  private var areBitsRead = false
   val hashes = new PieceHashes
   var signature, pairs = 0L
 
@@ -16,25 +19,21 @@ private final class ProbeText {
     hashes.read(letters.array, 0, letters.length)
     signature = Letters.signature(letters.array, 0, letters.length)
     pairs = Letters.pairs(letters.array, 0, letters.length)
+    areBitsRead = false
   }
 
-  def array: Array[Int] = letters.array
   def length: Int = letters.length
-}
 
-/** Compares probe texts with build rows. */
-private final class Comparison(rows: TextRows) {
-  private val distance = new EditDistance
-
-  def isWithin(text: ProbeText, row: Int, edits: Int): Boolean = distance.isWithin(
-    text.array,
-    0,
-    text.length,
-    rows.texts,
-    rows.starts(row),
-    rows.starts(row + 1),
-    edits
-  )
+  def isWithin(row: Int, edits: Int): Boolean = {
+    val (from, until) = (rows.starts(row), rows.starts(row + 1))
+    if (length > BitDistance.MostLetters)
+      table.isWithin(letters.array, 0, length, rows.texts, from, until, edits)
+    else {
+      if (!areBitsRead) bits.read(letters.array, length)
+      areBitsRead = true
+      bits.isWithin(rows.texts, from, until, edits)
+    }
+  }
 }
 
 /** Finds the rows that are few edits from a text, one text after another. */
@@ -42,7 +41,6 @@ private final class PieceSearch(index: EditIndex, cancellation: Cancellation) {
   private val classes = index.classes
   private val pieces = index.pieces
   private val groupOf = index.rows.groupOf
-  private val comparison = new Comparison(index.rows)
   private val seen = new Stamps(index.rows.size)
   private var text: ProbeText = _
   private var group = 0
@@ -122,6 +120,6 @@ private final class PieceSearch(index: EditIndex, cancellation: Cancellation) {
   private def test(row: Int, kind: Int, edits: Int): Unit =
     if (
       groupOf(row) == group && classes.of(row) == kind && seen.add(row) &&
-      comparison.isWithin(text, row, edits)
+      text.isWithin(row, edits)
     ) found.add(row)
 }
