@@ -29,7 +29,7 @@ setup: .venv/.complete ## a .venv in which thetajoin and the newest Spark import
 demo: .venv/.complete build/demo/data/tables.json ## a question for each pattern, on real data, with the extension off and on
 	$(PYTHON) -m demo
 
-build/demo/data/tables.json: demo/data.py demo/addresses.py demo/flights.py demo/places.py | .venv/.complete
+build/demo/data/tables.json: demo/data.py demo/addresses.py demo/flights.py demo/names.py demo/places.py | .venv/.complete
 	$(PYTHON) -m demo.data
 
 # The parts of `make test`, the long ones first. Two run at a time, and what they need is made beside them.

@@ -16,12 +16,13 @@ _COUNTS = FOLDER / "data" / "tables.json"
 
 def write() -> None:
     """Write all tables. Each is dealt out to several files, so that all cores have rows of it."""
-    from demo import addresses, flights, places
+    from demo import addresses, flights, names, places
 
     makers = (
         *(flights.flights, flights.weather, flights.rules),
         *(addresses.ranges, addresses.visits),
         *(places.airports, places.cities, places.towns, places.zones),
+        *(names.register, names.entries),
     )
     counts = {}
     for make in makers:

@@ -67,8 +67,14 @@ def cities() -> pd.DataFrame:
 
 
 def towns() -> pd.DataFrame:
-    """One row a town of fifteen thousand people or more."""
-    named = {"name": "town", "countrycode": "town_country", "population": "people"}
+    """One row a town of fifteen thousand people or more; degrees."""
+    named = {
+        "name": "town",
+        "countrycode": "town_country",
+        "population": "people",
+        "longitude": "town_lon",
+        "latitude": "town_lat",
+    }
     return _towns()[list(named)].rename(columns=named)
 
 

@@ -88,6 +88,20 @@ QUESTIONS = (
         short=True,
     ),
     Question(
+        "a distance on the globe",
+        "inner",
+        "boxes",
+        "Which airports of Europe are within two kilometres of the middle of a town?",
+        """
+        SELECT airport, name, town, people
+        FROM (SELECT * FROM airports WHERE zone LIKE 'Europe/%') JOIN towns
+          ON 2 * 6371 * asin(sqrt(pow(sin(radians(town_lat - lat) / 2), 2)
+            + cos(radians(lat)) * cos(radians(town_lat))
+              * pow(sin(radians(town_lon - lon) / 2), 2))) <= 2
+        """,
+        short=True,
+    ),
+    Question(
         "the last row before another",
         "left outer",
         "nearest",
@@ -114,7 +128,6 @@ QUESTIONS = (
         SELECT airport, place, city
         FROM (SELECT * FROM airports WHERE zone LIKE 'Asia/%') JOIN cities
           ON array_contains(other_names, place)
-        ORDER BY airport, city
         """,
         short=True,
     ),
@@ -145,6 +158,17 @@ QUESTIONS = (
         """,
     ),
     Question(
+        "misspelt names",
+        "left outer",
+        "similar",
+        "Which names of large towns are at most two edits away from each made-up entry of a form?",
+        """
+        SELECT e.entry, e.name AS typed, r.name
+        FROM entries e LEFT JOIN register r ON levenshtein(lower(e.name), r.name) <= 2
+        """,
+        short=True,
+    ),
+    Question(
         "similar vectors",
         "inner",
         "vector",
@@ -154,7 +178,6 @@ QUESTIONS = (
         SELECT a.airport, b.airport AS other, a.name, b.name AS other_name
         FROM airports a JOIN airports b ON vector_cosine_similarity(a.spelling, b.spelling) > 0.93
         WHERE a.country = 'US' AND b.country <> 'US'
-        ORDER BY a.airport, other
         """,
         short=True,
     ),

@@ -60,9 +60,9 @@ def test_the_bytes_of_a_row_are_those_of_the_results() -> None:
 
 
 def test_the_demo_has_a_question_for_each_pattern() -> None:
-    section = README.read_text().partition("\n## Twelve patterns\n")[2].partition("\n## ")[0]
+    section = README.read_text().partition("\n## Fourteen patterns\n")[2].partition("\n## ")[0]
     patterns = re.findall(r"^\| .* \| `(\w+)` \| \[", section, re.MULTILINE)
-    assert len(patterns) == len(QUESTIONS) == 12
+    assert len(patterns) == len(QUESTIONS) == 14
     assert {question.accelerator for question in QUESTIONS} == set(patterns)
 
 
