@@ -69,6 +69,7 @@ lazy val root = (project in file("."))
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       "org.locationtech.jts" % "jts-core" % "1.20.0",
+      "net.sf.geographiclib" % "GeographicLib-Java" % "2.1",
       "org.scalatest" %% "scalatest" % "3.2.19" % Test,
       "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
     ),
@@ -78,12 +79,15 @@ lazy val root = (project in file("."))
     Test / scalaSource := baseDirectory.value / "scala/src/test/scala",
     Test / javaSource := baseDirectory.value / "scala/src/test/java",
     Test / resourceDirectory := baseDirectory.value / "scala/src/test/resources",
-    // JTS is in our jar, under a name of ours: Spark has it since 4.1 only, and other extensions bring their own.
+    // Both are in our jar, under names of ours: Spark has JTS since 4.1 only, and other extensions bring their own.
     Compile / packageBin := assembly.value,
     assembly / assemblyOutputPath := target.value / "scala-2.13/thetajoin.jar",
     assembly / assemblyPackageScala / assembleArtifact := false,
     assembly / assemblyShadeRules := Seq(
-      ShadeRule.rename("org.locationtech.jts.**" -> "thetajoin.shaded.jts.@1").inAll
+      ShadeRule.rename(
+        "org.locationtech.jts.**" -> "thetajoin.shaded.jts.@1",
+        "net.sf.geographiclib.**" -> "thetajoin.shaded.geographiclib.@1"
+      ).inAll
     ),
     compileOrder := CompileOrder.JavaThenScala,
     scalacOptions ++= Seq(

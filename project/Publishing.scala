@@ -23,6 +23,9 @@ object Publishing {
 
   private val address = new URL(s"https://$repository")
 
+  /** The groups of which classes are in the jar, under names of ours. */
+  private val isInside = Set("org.locationtech.jts", "net.sf.geographiclib")
+
   private val coordinates = Seq[Setting[_]](
     organization := namespace,
     description := "Inequality, range and other theta joins of Spark SQL, run on an index",
@@ -32,15 +35,17 @@ object Publishing {
     licenses := Seq(
       "Apache-2.0" -> new URL("https://www.apache.org/licenses/LICENSE-2.0.txt"),
       "BSD-3-Clause (of JTS, in thetajoin.shaded.jts)" ->
-        new URL("https://www.eclipse.org/org/documents/edl-v10.php")
+        new URL("https://www.eclipse.org/org/documents/edl-v10.php"),
+      "MIT (of GeographicLib, in thetajoin.shaded.geographiclib)" ->
+        new URL("https://opensource.org/license/MIT")
     ),
     versionScheme := Some("early-semver"),
-    // JTS is inside of the jar, and what our tests need is nobody else's.
+    // What is inside of the jar is no dependency, and what our tests need is nobody else's.
     pomPostProcess := { pom =>
       val inside = new RewriteRule {
         override def transform(node: Node): NodeSeq = {
           val left = node.label == "dependency" &&
-            ((node \ "groupId").text == "org.locationtech.jts" || (node \ "scope").text == "test")
+            (isInside((node \ "groupId").text) || (node \ "scope").text == "test")
           if (left) NodeSeq.Empty else node
         }
       }

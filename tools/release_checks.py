@@ -17,7 +17,12 @@ PLACES = {
     "build.sbt": r'^ *version := "(.*)",$',
     "CITATION.cff": r"^version: (.*)$",
 }
-LICENCES = ("LICENSE", "NOTICE", "licenses/LICENSE-jts-core.txt")
+LICENCES = (
+    "LICENSE",
+    "NOTICE",
+    "licenses/LICENSE-geographiclib.txt",
+    "licenses/LICENSE-jts-core.txt",
+)
 
 
 def versions(root: Path) -> dict[str, str]:

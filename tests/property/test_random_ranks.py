@@ -59,6 +59,7 @@ IN_PLANE = (
     "(l.x - r.x) * (l.x - r.x) + (r.n - l.n) * (r.n - l.n)",
     "sqrt((l.n - r.n) * (l.n - r.n) + pow(r.x - l.x, 2))",
     "try_st_distance(st_point(l.x, l.n), st_point(r.x, r.n))",
+    "try_st_distancespheroid(st_point(l.x, l.n), st_point(r.x, r.n))",
 )
 
 

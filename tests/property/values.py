@@ -227,6 +227,8 @@ _GEOMETRIES = (
     "{t}st_dwithin(st_point({l}, 2 * {l}), st_point({r}, {r}), 2.5)",
     "{t}st_distance(st_point({l}, 1), st_point({r}, {l})) {op} 3",
     "{t}st_distance(st_point({l}, 1), st_point({r}, 2)) {op} abs({r})",
+    "{t}st_dwithin(st_point(179D * {l}, least(90D, greatest(-90D, 45D * {l}))), st_point(179D * {r}, least(90D, greatest(-90D, 45D * {r}))), 2e6 * abs({r}), true)",
+    "{t}st_distancespheroid(st_point(90D * {l}, 90 * sin({l})), st_point(90D * {r} + 180, -90 * sin({r}))) {op} 2.0003e7",
 )
 _MATCHES = (
     "{l} LIKE {r}",

@@ -52,7 +52,8 @@ b AS SELECT id, int(id % 3) AS k, nullif(int(id % 6), 5) AS x, int(id % 4) AS y,
   concat('%', {WORDS}[id % 5], '%') AS pattern, concat({WORDS}[id % 5], '|time(out|d)') AS regex,
   if(id % 3 = 0, '*', {WORDS}[id % 5]) AS kind, {VECTOR.replace("id", "(id + 0.1)")} AS v,
   st_point(id % 4 + 0.25, id % 3 + 0.25) AS place, array({SQUARES})[id] AS shape,
-  int(id % 3) AS most, concat('198.51.100.', id * 20, '/27') AS cidr
+  int(id % 3) AS most, concat('198.51.100.', id * 20, '/27') AS cidr,
+  named_struct('xmin', id % 4, 'xmax', id % 4 + 1.5D) AS bbox
   FROM range(10);
 points AS SELECT double(id) AS t FROM range(12);
 ranges AS SELECT id * 3.0D AS lo, id * 3.0D + 4 AS hi FROM range(5);

@@ -47,8 +47,10 @@ def test_each_jar_has_its_files_and_licences(published: Path) -> None:
     docs = names(published / f"{NAME}-javadoc.jar")
     for found in (main, sources, docs):
         assert found >= LICENCES
-    assert {"thetajoin/ThetaJoinExtensions.class", "META-INF/licenses/LICENSE-jts-core.txt"} <= main
+    licences = {f"META-INF/licenses/LICENSE-{of}.txt" for of in ("geographiclib", "jts-core")}
+    assert {"thetajoin/ThetaJoinExtensions.class"} | licences <= main
     assert "thetajoin/shaded/jts/geom/Geometry.class" in main
+    assert "thetajoin/shaded/geographiclib/Geodesic.class" in main
     assert {"thetajoin/ThetaJoinExtensions.scala", "thetajoin/SparkVersions.java"} <= sources
     assert {"thetajoin/contract/Accelerator.html", "thetajoin/kit/EqualKeys.html"} <= docs
 

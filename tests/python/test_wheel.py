@@ -20,7 +20,12 @@ import thetajoin
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = thetajoin.__version__
 OLDEST_SPARK = "4.0.5"
-LICENCES = ("LICENSE", "NOTICE", "licenses/LICENSE-jts-core.txt")
+LICENCES = (
+    "LICENSE",
+    "NOTICE",
+    "licenses/LICENSE-geographiclib.txt",
+    "licenses/LICENSE-jts-core.txt",
+)
 pytestmark = pytest.mark.slow
 
 PROGRAM = """
@@ -73,19 +78,23 @@ def test_licences_are_in_wheel_and_jar(wheel: Path, sdist: Path) -> None:
             assert in_wheel[f"thetajoin-{VERSION}.dist-info/licenses/{name}"] == text
             assert in_sdist[name] == text
             assert jar.read(f"META-INF/{name}") == text
-    # All that is not ours is of JTS, which NOTICE names.
+    # All that is not ours is of projects that NOTICE names.
     ours = ("thetajoin/", "org/apache/spark/sql/execution/thetabridge/", "META-INF/")
     assert [name for name in names if not name.endswith("/") and not name.startswith(ours)] == []
     shaded = {
         "/".join(name.split("/")[:3]) for name in names if name.startswith("thetajoin/shaded/")
     }
-    assert shaded - {"thetajoin/shaded/"} == {"thetajoin/shaded/jts"}
+    assert shaded - {"thetajoin/shaded/"} == {
+        "thetajoin/shaded/geographiclib",
+        "thetajoin/shaded/jts",
+    }
 
 
-def test_the_notice_names_the_version_of_jts() -> None:
-    version = re.search(r'"jts-core" % "([\d.]+)"', (ROOT / "build.sbt").read_text())
+@pytest.mark.parametrize("name", ["jts-core", "GeographicLib-Java"])
+def test_the_notice_names_the_version(name: str) -> None:
+    version = re.search(rf'"{name}" % "([\d.]+)"', (ROOT / "build.sbt").read_text())
     assert version
-    assert f"jts-core {version[1]})" in (ROOT / "NOTICE").read_text()
+    assert f"{name} {version[1]})" in (ROOT / "NOTICE").read_text()
 
 
 def test_the_jar_is_in_the_sdist(wheel: Path, sdist: Path) -> None:
@@ -99,7 +108,7 @@ def test_both_pass_the_check_of_the_index(wheel: Path, sdist: Path) -> None:
 
 def test_metadata_say_what_an_index_shows(wheel: Path) -> None:
     metadata = message_from_bytes(contents(wheel)[f"thetajoin-{VERSION}.dist-info/METADATA"])
-    assert metadata["License-Expression"] == "Apache-2.0 AND BSD-3-Clause"
+    assert metadata["License-Expression"] == "Apache-2.0 AND BSD-3-Clause AND MIT"
     assert set(metadata.get_all("License-File", [])) == set(LICENCES)
     labels = {url.partition(",")[0] for url in metadata.get_all("Project-URL", [])}
     assert {"Repository", "Issues", "Changelog"} <= labels

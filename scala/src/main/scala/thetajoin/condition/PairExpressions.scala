@@ -10,7 +10,7 @@ trait ImpliesComparisons extends Expression {
   def implied: Seq[(Expression, Operator, Expression)]
 }
 
-/** The distance of two children in the plane, or in space, apart from rounding. */
+/** A number that is not below the distance of two children in the plane, or in space, apart from rounding. */
 trait Distance extends Expression {
 
   /** The boxes around both in each dimension: the left child's first, then the right child's. */

@@ -16,6 +16,9 @@ import org.apache.spark.unsafe.types.UTF8String
  */
 object Safety {
 
+  /** The well-known binary of Spark's own types. */
+  private val AsBinary = Set("stGeomAsBinary", "stGeogAsBinary")
+
   def cannotFail(e: Expression): Boolean = safeNode(e) && e.children.forall(cannotFail)
 
   private def safeNode(e: Expression): Boolean = e match {
@@ -36,7 +39,7 @@ object Safety {
     case sum: BoundedSum => !sum.fails
     case _: DateAdd | _: DateSub | _: Year | _: Month | _: DayOfMonth | _: DayOfWeek => true
     case _: UnixDate | _: UnixMicros => true
-    case i: StaticInvoke => i.functionName == "stGeomAsBinary"
+    case i: StaticInvoke => AsBinary.contains(i.functionName)
     case _: Length | _: Upper | _: Lower | _: Substring | _: StringTrim => true
     case _: StartsWith | _: EndsWith | _: Contains => true
     case _: StringInstr | _: StringLocate | _: CollationKey => true

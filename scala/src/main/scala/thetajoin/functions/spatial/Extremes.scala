@@ -31,7 +31,7 @@ private[spatial] final class Extremes(bytes: Array[Byte]) extends WkbReader(byte
   }
 }
 
-/** A number of a geometry's bounding box: one of its ends, or how far it is from the origin in x or y. */
+/** A number of a geometry's bounding box: one of its ends, or how far it is from the origin. */
 sealed abstract class BoxEnd(val name: String) extends Serializable {
   protected def of(extremes: Extremes): Double
   protected def ofFinite(x: Double, y: Double): Double
@@ -51,9 +51,13 @@ sealed abstract class BoxEnd(val name: String) extends Serializable {
 
   /** The same of a point. */
   final def ofPoint(x: Double, y: Double, isInfiniteIfUnreadable: Boolean): Double =
-    if (java.lang.Double.isFinite(x) && java.lang.Double.isFinite(y)) ofFinite(x, y)
+    if (has(x, y)) ofFinite(x, y)
     else if (isInfiniteIfUnreadable && !(x.isNaN && y.isNaN)) ofAll
     else Double.NaN
+
+  /** Whether a point with these coordinates can be read. */
+  protected def has(x: Double, y: Double): Boolean =
+    java.lang.Double.isFinite(x) && java.lang.Double.isFinite(y)
 
   /** Whether it is a point of two coordinates, in the byte order of this machine. */
   private def isPlainPoint(bytes: Array[Byte]): Boolean =
@@ -94,4 +98,23 @@ object BoxEnd {
       math.max(math.abs(x), math.abs(y))
     override protected def ofAll: Double = Double.PositiveInfinity
   }
+}
+
+/** A coordinate in space of a point of longitude and latitude. Other geometries count as unreadable. */
+final case class EarthEnd(axis: Int, isLow: Boolean)
+    extends BoxEnd(s"earth_${"xyz".charAt(axis)}") {
+  override protected def of(extremes: Extremes): Double =
+    if (extremes.minX.isNaN) Double.NaN
+    else {
+      Spheroid.fault(extremes.kind == WkbReader.Point, extremes.minY).foreach(extremes.unreadable)
+      ofFinite(extremes.minX, extremes.minY)
+    }
+
+  override protected def has(x: Double, y: Double): Boolean =
+    super.has(x, y) && Spheroid.fault(isPoint = true, y).isEmpty
+
+  override protected def ofFinite(x: Double, y: Double): Double = Spheroid.coordinate(x, y, axis)
+
+  override protected def ofAll: Double =
+    if (isLow) Double.NegativeInfinity else Double.PositiveInfinity
 }

@@ -59,12 +59,15 @@ private[spatial] final class Shape private (
     if (isPoint && other.isPoint) math.hypot(minX - other.minX, minY - other.minY)
     else DistanceOp.distance(parsed, other.parsed)
 
+  /** The error of a function that does not take it. */
+  def unreadable(why: String): Nothing = throw new UnreadableWkb(why, bytes)
+
   private def parsed: Geometry = {
     if (geometry == null)
       try geometry = new WKBReader().read(bytes)
       catch {
         case e @ (_: ParseException | _: IllegalArgumentException) =>
-          throw new UnreadableWkb(e.getMessage, bytes)
+          unreadable(e.getMessage)
       }
     geometry
   }

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.expressions.{
   BinaryExpression,
   Expression,
+  Literal,
   Predicate
 }
 import org.apache.spark.sql.types._
@@ -162,6 +163,42 @@ final case class StDistance(left: Expression, right: Expression, isTry: Boolean)
     copy(left = left, right = right)
 }
 
+/** The length of the geodesic between two points of longitude and latitude in metres; null if one is empty. */
+final case class StDistanceSpheroid(left: Expression, right: Expression, isTry: Boolean)
+    extends OfGeometries
+    with Distance {
+  override def name: String = "st_distancespheroid"
+  override def dataType: DataType = DoubleType
+  override def nullable: Boolean = true
+
+  override private[spatial] def of(left: Shape, right: Shape): Any =
+    if (left.isEmpty || right.isEmpty) null
+    else {
+      needPlace(left)
+      needPlace(right)
+      Spheroid.distance(left.minX, left.minY, right.minX, right.minY)
+    }
+
+  private def needPlace(shape: Shape): Unit =
+    Spheroid.fault(shape.isPoint, shape.minY).foreach(shape.unreadable)
+
+  override def spans: Seq[(Span, Span)] =
+    Seq(0, 1, 2).map { axis =>
+      def span(e: Expression) = Span(
+        StBoxEnd.of(e, EarthEnd(axis, isLow = true), isTry),
+        StBoxEnd.of(e, EarthEnd(axis, isLow = false), isTry)
+      )
+      (span(left), span(right))
+    }
+
+  override def sizes: Seq[Expression] = children.map(_ => Literal(Spheroid.SemiMajor))
+
+  override protected def withNewChildrenInternal(
+      left: Expression,
+      right: Expression
+  ): StDistanceSpheroid = copy(left = left, right = right)
+}
+
 private[spatial] object StFunctions {
 
   /** Null if it can't be read and the function is a `try_` one. */
@@ -178,7 +215,7 @@ private[spatial] object StFunctions {
 
   def remedy(found: DataType): String = found.typeName.takeWhile(_ != '(') match {
     case "geography" =>
-      " Distances and relations on the globe are not supported: make a GEOMETRY of it by " +
+      " Relations on the globe are not supported: make a GEOMETRY of it by " +
         "st_geomfromwkb(st_asbinary(..)), if the plane of its degrees is meant."
     case "string" => " Make BINARY of hexadecimal digits by unhex(..)."
     case _ => ""

@@ -133,7 +133,7 @@ private[spatial] abstract class WkbReader(bytes: Array[Byte]) {
   private def unsupported(number: Int): Nothing =
     unreadable(s"geometries of type $number are not supported")
 
-  private def unreadable(why: String): Nothing = throw new UnreadableWkb(why, bytes)
+  final def unreadable(why: String): Nothing = throw new UnreadableWkb(why, bytes)
 }
 
 private[spatial] object WkbReader {
