@@ -60,6 +60,7 @@ IN_PLANE = (
     "sqrt((l.n - r.n) * (l.n - r.n) + pow(r.x - l.x, 2))",
     "try_st_distance(st_point(l.x, l.n), st_point(r.x, r.n))",
     "try_st_distancespheroid(st_point(l.x, l.n), st_point(r.x, r.n))",
+    "try_st_distancesphere(st_point(r.x, r.n), st_point(l.x, l.n))",
 )
 
 

@@ -101,19 +101,19 @@ object BoxEnd {
 }
 
 /** A coordinate in space of a point of longitude and latitude. Other geometries count as unreadable. */
-final case class EarthEnd(axis: Int, isLow: Boolean)
+final case class EarthEnd(globe: Globe, axis: Int, isLow: Boolean)
     extends BoxEnd(s"earth_${"xyz".charAt(axis)}") {
   override protected def of(extremes: Extremes): Double =
     if (extremes.minX.isNaN) Double.NaN
     else {
-      Spheroid.fault(extremes.kind == WkbReader.Point, extremes.minY).foreach(extremes.unreadable)
+      Globe.fault(extremes.kind == WkbReader.Point, extremes.minY).foreach(extremes.unreadable)
       ofFinite(extremes.minX, extremes.minY)
     }
 
   override protected def has(x: Double, y: Double): Boolean =
-    super.has(x, y) && Spheroid.fault(isPoint = true, y).isEmpty
+    super.has(x, y) && Globe.fault(isPoint = true, y).isEmpty
 
-  override protected def ofFinite(x: Double, y: Double): Double = Spheroid.coordinate(x, y, axis)
+  override protected def ofFinite(x: Double, y: Double): Double = globe.coordinate(x, y, axis)
 
   override protected def ofAll: Double =
     if (isLow) Double.NegativeInfinity else Double.PositiveInfinity

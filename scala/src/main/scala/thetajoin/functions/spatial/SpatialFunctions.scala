@@ -45,8 +45,8 @@ object SpatialFunctions {
     val otherwise = " NULL if one of them is empty" + (if (isTry) " or can't be read." else ".")
     type Way = (Expression, Expression) => Expression
     val inPlane: Way = StDistance(_, _, isTry)
-    val onSphere: Way = SphereDistance(_, _, isTry)
-    val onSpheroid: Way = StDistanceSpheroid(_, _, isTry)
+    val onSphere: Way = StGlobeDistance(_, _, Globe.Sphere, isTry)
+    val onSpheroid: Way = StGlobeDistance(_, _, Globe.Spheroid, isTry)
     def areOnGlobe(l: Expression, r: Expression) = Seq(l, r).exists(e => isGeography(e.dataType))
     def usual(l: Expression, r: Expression) = if (areOnGlobe(l, r)) onSpheroid else inPlane
     def distance(function: String, l: Expression, r: Expression, way: Way) =
@@ -74,13 +74,13 @@ object SpatialFunctions {
             else inPlane
           LessThanOrEqual(distance("st_dwithin", l, r, way), most)
       },
-      description[StConvert](
+      description[StGlobeDistance](
         s"${prefix}st_distancesphere",
         "point1, point2",
         "The distance of two points of longitude and latitude in metres, on a sphere of radius " +
-          s"${SphereDistance.Radius}.$otherwise"
+          s"${Globe.Sphere.radius}.$otherwise"
       ) { case Seq(l, r) => distance("st_distancesphere", l, r, onSphere) },
-      description[StDistanceSpheroid](
+      description[StGlobeDistance](
         s"${prefix}st_distancespheroid",
         "point1, point2",
         s"The distance of two points of longitude and latitude in metres, on the ellipsoid WGS84.$otherwise"

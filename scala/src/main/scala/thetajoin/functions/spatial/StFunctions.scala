@@ -163,11 +163,15 @@ final case class StDistance(left: Expression, right: Expression, isTry: Boolean)
     copy(left = left, right = right)
 }
 
-/** The length of the geodesic between two points of longitude and latitude in metres; null if one is empty. */
-final case class StDistanceSpheroid(left: Expression, right: Expression, isTry: Boolean)
-    extends OfGeometries
+/** How far two points of longitude and latitude are apart in metres; null if one is empty. */
+final case class StGlobeDistance(
+    left: Expression,
+    right: Expression,
+    globe: Globe,
+    isTry: Boolean
+) extends OfGeometries
     with Distance {
-  override def name: String = "st_distancespheroid"
+  override def name: String = globe.function
   override def dataType: DataType = DoubleType
   override def nullable: Boolean = true
 
@@ -176,27 +180,27 @@ final case class StDistanceSpheroid(left: Expression, right: Expression, isTry: 
     else {
       needPlace(left)
       needPlace(right)
-      Spheroid.distance(left.minX, left.minY, right.minX, right.minY)
+      globe.distance(left.minX, left.minY, right.minX, right.minY)
     }
 
   private def needPlace(shape: Shape): Unit =
-    Spheroid.fault(shape.isPoint, shape.minY).foreach(shape.unreadable)
+    Globe.fault(shape.isPoint, shape.minY).foreach(shape.unreadable)
 
   override def spans: Seq[(Span, Span)] =
     Seq(0, 1, 2).map { axis =>
       def span(e: Expression) = Span(
-        StBoxEnd.of(e, EarthEnd(axis, isLow = true), isTry),
-        StBoxEnd.of(e, EarthEnd(axis, isLow = false), isTry)
+        StBoxEnd.of(e, EarthEnd(globe, axis, isLow = true), isTry),
+        StBoxEnd.of(e, EarthEnd(globe, axis, isLow = false), isTry)
       )
       (span(left), span(right))
     }
 
-  override def sizes: Seq[Expression] = children.map(_ => Literal(Spheroid.SemiMajor))
+  override def sizes: Seq[Expression] = children.map(_ => Literal(globe.radius))
 
   override protected def withNewChildrenInternal(
       left: Expression,
       right: Expression
-  ): StDistanceSpheroid = copy(left = left, right = right)
+  ): StGlobeDistance = copy(left = left, right = right)
 }
 
 private[spatial] object StFunctions {

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 /** The straight line between two points is not longer than their geodesic. */
-class SpheroidSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class GlobeSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 20000)
 
@@ -18,6 +18,7 @@ class SpheroidSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Gen.choose(-90.0, 90.0),
     Gen.oneOf(-90.0, 90.0, 0.0, -0.0, 89.99999999, -89.9999)
   )
+  private val globes = Gen.oneOf(Globe.Sphere, Globe.Spheroid)
   private val point = Gen.zip(longitude, latitude)
 
   /** A point with another one: near it, near the opposite point, the same, or any. */
@@ -32,38 +33,38 @@ class SpheroidSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
   } yield ((lon, lat), other)
 
-  private def space(point: (Double, Double)): Seq[Double] =
-    Seq(0, 1, 2).map(Spheroid.coordinate(point._1, point._2, _))
+  private def space(globe: Globe, point: (Double, Double)): Seq[Double] =
+    Seq(0, 1, 2).map(globe.coordinate(point._1, point._2, _))
 
-  private def distance(a: (Double, Double), b: (Double, Double)): Double =
-    Spheroid.distance(a._1, a._2, b._1, b._2)
+  private def distance(globe: Globe, a: (Double, Double), b: (Double, Double)): Double =
+    globe.distance(a._1, a._2, b._1, b._2)
 
   test("the straight line is not longer, but for less than an index allows") {
-    forAll(points) { case (a, b) =>
+    forAll(points, globes) { case ((a, b), globe) =>
       val straight =
-        math.sqrt(space(a).zip(space(b)).map { case (x, y) => (x - y) * (x - y) }.sum)
-      val geodesic = distance(a, b)
+        math.sqrt(space(globe, a).zip(space(globe, b)).map { case (x, y) => (x - y) * (x - y) }.sum)
+      val geodesic = distance(globe, a, b)
       assert(straight <= geodesic + 2e-8, (a, b))
       assert(geodesic <= straight * math.Pi / 2 * 1.004 + 2e-8, (a, b))
     }
   }
 
   test("it is the same in both directions, and zero from a point to itself") {
-    forAll(points) { case (a, b) =>
-      assert(math.abs(distance(a, b) - distance(b, a)) < 2e-8)
-      assert(distance(a, a) == 0)
+    forAll(points, globes) { case ((a, b), globe) =>
+      assert(math.abs(distance(globe, a, b) - distance(globe, b, a)) < 2e-8)
+      assert(distance(globe, a, a) == 0)
     }
   }
 
   test("coordinates of well-known binary are those of a point's numbers") {
-    forAll(point) { case (lon, lat) =>
+    forAll(point, globes) { case ((lon, lat), globe) =>
       for {
         axis <- Seq(0, 1, 2)
-        end = EarthEnd(axis, isLow = true)
+        end = EarthEnd(globe, axis, isLow = true)
         isTry <- Seq(true, false)
       } {
-        val expected = Spheroid.coordinate(lon, lat, axis)
-        assert(math.abs(expected) <= Spheroid.SemiMajor)
+        val expected = globe.coordinate(lon, lat, axis)
+        assert(math.abs(expected) <= globe.radius)
         assert(end.ofPoint(lon, lat, !isTry) == expected)
         assert(end.of(WkbReader.pointBytes(lon, lat), !isTry) == expected)
       }
@@ -74,7 +75,7 @@ class SpheroidSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val line = Conversion.FromText("LINESTRING (0 0, 1 1)", isTry = false)
     val empty = Conversion.FromText("LINESTRING EMPTY", isTry = false)
     for (axis <- Seq(0, 1, 2)) {
-      val ends = Seq(true, false).map(EarthEnd(axis, _))
+      val ends = Seq(true, false).map(EarthEnd(Globe.Sphere, axis, _))
       for (value <- Seq(line, WkbReader.pointBytes(0, 91), Array[Byte](1, 2))) {
         def numbers(isInfinite: Boolean) =
           ends.map(_.of(value.asInstanceOf[Array[Byte]], isInfinite))
