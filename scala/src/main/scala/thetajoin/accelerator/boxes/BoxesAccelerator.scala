@@ -13,7 +13,6 @@ import thetajoin.condition.{
   PairTested,
   PlaneDistance,
   Precision,
-  Safety,
   Sides,
   Unequal
 }
@@ -122,11 +121,10 @@ object BoxesAccelerator extends Accelerator {
       ranked: Option[Ranked]
   ): Offer = {
     val (build, probe) = bounds.map(_.ascending).unzip
-    val areSafe = !equal.canFail && (build ++ probe).forall(Safety.cannotFail)
     val rough = bounds.filterNot(_.equivalent).map(_.source)
     val sources = bounds.map(_.source).distinct
     val exact = sources.filterNot(rough.contains)
-    val tested = if (areSafe) this.tested(request, bounds, equal.sources ++ exact) else None
+    val tested = this.tested(request, bounds, equal.sources ++ exact)
     equal.ahead(Offer(
       served = sources ++ ranked.map(_.rank),
       exact = exact ++ tested,
@@ -152,7 +150,7 @@ object BoxesAccelerator extends Accelerator {
     val unequal = request.paired.collect { case u: Unequal => u.source }
     request.paired.map(_.source).collectFirst {
       case t: PairTested
-          if bounds.exists(_.source == t) && Seq(t.left, t.right).forall(Safety.cannotFail) &&
+          if bounds.exists(_.source == t) &&
             (t.test.cannotFail || !request.isGuarded(t, exact ++ unequal)) =>
         t
     }

@@ -141,11 +141,10 @@ private final class NearestTextsProber(index: NearestTexts)
 
   override def next(): Boolean = {
     found.clear()
-    while (found.length == 0 && step != Done) {
+    while (found.length == 0 && step != Done)
       if (most <= complete) step = Done
       else if (step == Scan) scan()
       else searchLevel()
-    }
     runFrom = 0
     runUntil = found.length
     found.length > 0
