@@ -54,10 +54,13 @@ class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     case other => other.elementType
   }
 
-  private def build(spec: ContainmentSpec, keyType: DataType, keys: Seq[Any]): OrderedIndex = {
-    val builder = spec.newBuilder(Seq(keyType))
-    val toUnsafe = UnsafeProjection.create(Array(keyType))
-    keys.foreach(k => builder.add(toUnsafe(InternalRow(k))))
+  private def build(spec: ContainmentSpec, keyType: DataType, keys: Seq[Any]): OrderedIndex =
+    buildRows(spec, Seq(keyType), keys.map(Seq(_)))
+
+  private def buildRows(spec: ContainmentSpec, types: Seq[DataType], keys: Seq[Seq[Any]]) = {
+    val builder = spec.newBuilder(types)
+    val toUnsafe = UnsafeProjection.create(types.toArray)
+    keys.foreach(k => builder.add(toUnsafe(InternalRow.fromSeq(k))))
     builder.finish()
   }
 
@@ -91,7 +94,10 @@ class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(kinds, columns, columns, Gen.choose(1, 3)) { (kind, builds, probes, least) =>
       val keyType = ArrayType(kind.elementType)
       for (nulls <- Seq(false, true)) {
-        val of = spec(kind, InCommon.AtLeast(least), builds = true, probes = true, nulls)
+        val inCommon =
+          if (least == 1) InCommon.One
+          else InCommon.Alike(Measure.Count, Some(least.toDouble), matchEmpty = false)
+        val of = spec(kind, inCommon, builds = true, probes = true, nulls)
         val built = build(of, keyType, builds.map(array(kind, _)))
         val found = candidates(built, keyType, probes.map(array(kind, _)))
         probes.zip(found).foreach { case (probe, got) =>
@@ -130,58 +136,83 @@ class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  private val measures: Gen[Measure] = for {
-    part <- Gen.oneOf(0.2, 0.34, 0.5, 2.0 / 3.0, 0.8, 1.0, 1.2)
-    measure <- Gen.oneOf[Measure](
-      Measure.Jaccard(part),
-      Measure.Dice(part),
-      Measure.Cosine(part),
-      Measure.OfSmaller(part),
-      Measure.OfLarger(part),
-      Measure.OfBuild(part),
-      Measure.OfProbe(part)
-    )
-  } yield measure
+  private val measures = Gen.oneOf(Measure.all)
+  private val parts = Gen.oneOf(0.2, 0.34, 0.5, 2.0 / 3.0, 0.8, 1.0, 1.2, 2.0, 3.0)
+
+  /** Of elements of which few are frequent. */
+  private val larger: Gen[Elements] = {
+    val element = Gen.frequency(9 -> Gen.choose(-3, 6), 4 -> Gen.choose(-60, 60)).map(Option(_))
+    Gen.choose(0, 12).flatMap(Gen.listOfN(_, Gen.frequency(30 -> element, 1 -> Gen.const(None))))
+  }
+
+  private def common(set: Elements, probe: Elements, nulls: Boolean): Int =
+    set.toSet.intersect(probe.toSet).count(nulls || _.nonEmpty)
 
   test("arrays that are alike are among the candidates, and no row twice") {
-    // Of elements of which few are frequent.
-    val element = Gen.frequency(9 -> Gen.choose(-3, 6), 4 -> Gen.choose(-60, 60)).map(Option(_))
-    val larger =
-      Gen.choose(0, 12).flatMap(Gen.listOfN(_, Gen.frequency(30 -> element, 1 -> Gen.const(None))))
-    forAll(kinds, Gen.listOf(larger), Gen.listOf(larger), measures, Gen.oneOf(true, false)) {
-      (kind, builds, others, measure, matchEmpty) =>
+    forAll(kinds, Gen.listOf(larger), Gen.listOf(larger), measures, parts, Gen.oneOf(true, false)) {
+      (kind, builds, others, measure, part, matchEmpty) =>
         val keyType = ArrayType(kind.elementType)
         val probes = others ++ builds.take(9) ++ builds.take(9).map(_.drop(1))
         for (nulls <- Seq(false, true)) {
-          val of =
-            spec(kind, InCommon.Alike(measure, matchEmpty), builds = true, probes = true, nulls)
-          val built = build(of, keyType, builds.map(array(kind, _)))
+          val inCommon = InCommon.Alike(measure, Some(part), matchEmpty)
+          val built = build(
+            spec(kind, inCommon, builds = true, probes = true, nulls),
+            keyType,
+            builds.map(array(kind, _))
+          )
           val found = candidates(built, keyType, probes.map(array(kind, _)))
           probes.zip(found).foreach { case (probe, got) =>
-            def common(set: Elements) = set.toSet.intersect(probe.toSet).count(nulls || _.nonEmpty)
-            def needed(set: Elements) = measure.least(set.toSet.size, probe.toSet.size)
-            val expected = rows(builds)(set =>
-              common(set) >= needed(set) && (matchEmpty || common(set) > 0)
-            )
+            def needed(set: Elements) = measure.least(part, set.toSet.size, probe.toSet.size)
+            val expected = rows(builds) { set =>
+              val n = common(set, probe, nulls)
+              n >= needed(set) && (matchEmpty || n > 0)
+            }
             assert(expected.diff(got).isEmpty, s"of $probe by $measure")
             assert(got.distinct == got)
-            assert(got.forall(i => common(builds(i)) > 0 || matchEmpty))
+            assert(got.forall(i => common(builds(i), probe, nulls) > 0 || matchEmpty))
           }
         }
+    }
+  }
+
+  test("arrays that are alike by a part of each") {
+    val ofRow = Gen.frequency(9 -> parts, 1 -> Gen.oneOf(0.0, -1.0, Double.NaN, 1e-9, 1e300))
+    val others = Gen.listOf(Gen.zip(larger, ofRow))
+    forAll(kinds, others, Gen.listOf(larger), measures) { (kind, builds, probes, measure) =>
+      val types = Seq[DataType](ArrayType(kind.elementType), DoubleType)
+      val of = spec(
+        kind,
+        InCommon.Alike(measure, part = None, matchEmpty = false),
+        builds = true,
+        probes = true,
+        nulls = true
+      )
+      val keys = builds.map { case (set, part) => Seq(array(kind, set), part) }
+      val found =
+        candidates(buildRows(of, types, keys), types.head, probes.map(array(kind, _)))
+      probes.zip(found).foreach { case (probe, got) =>
+        val expected = builds.indices.filter { i =>
+          val (set, part) = builds(i)
+          val n = common(set, probe, nulls = true)
+          part <= 0.0 || n > 0 && n >= measure.least(part, set.toSet.size, probe.toSet.size)
+        }.filterNot(builds(_)._2.isNaN)
+        assert(expected.diff(got).isEmpty, s"of $probe by $measure")
+        assert(got.distinct == got)
+      }
     }
   }
 
   test("values in arrays, either of them built") {
     forAll(kinds, columns, Gen.listOf(Gen.choose(-4, 7))) { (kind, sets, values) =>
       val (arrays, keyType) = (sets.map(array(kind, _)), ArrayType(kind.elementType))
-      val ofArrays = spec(kind, InCommon.AtLeast(1), builds = true, probes = false, nulls = false)
+      val ofArrays = spec(kind, InCommon.One, builds = true, probes = false, nulls = false)
       val byElement = build(ofArrays, keyType, arrays)
       val inArrays = candidates(byElement, valueType(kind), values.map(value(kind, _)))
       values.zip(inArrays).foreach { case (n, got) =>
         assert(got == rows(sets)(_.contains(Some(n))))
       }
 
-      val ofValues = spec(kind, InCommon.AtLeast(1), builds = false, probes = true, nulls = false)
+      val ofValues = spec(kind, InCommon.One, builds = false, probes = true, nulls = false)
       val byValue = build(ofValues, valueType(kind), values.map(value(kind, _)))
       sets.zip(candidates(byValue, keyType, arrays)).foreach { case (set, got) =>
         assert(got == values.indices.filter(i => set.contains(Some(values(i)))))
