@@ -18,6 +18,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *                                   a built: for each element the rows of a that have it
  *   a.tags has all of b.needs       b built: each row at its rarest need, then the other needs are looked for
  *   a.tags is like b.tags           b built: each row at its rarest tags, of which one at least is in common
+ *   the tags most like a.tags       b built: the rows of each tag of a, from the rarest on, until the rest is less alike
  * }}}
  *
  * With equality keys, elements are told apart by the keys too.
@@ -26,8 +27,8 @@ object ContainmentAccelerator extends Accelerator {
   override val id: String = "containment"
 
   override val summary: String =
-    "Values in arrays or map keys of the other side, arrays that overlap or are alike, supersets " +
-      "and subsets, and IN over columns: an inverted index of elements."
+    "Values in arrays or map keys of the other side, arrays that overlap or are alike, the most similar " +
+      "arrays, supersets and subsets, and IN over columns: an inverted index of elements."
 
   case object NoSetCondition
       extends ReasonCode(
@@ -64,23 +65,23 @@ object ContainmentAccelerator extends Accelerator {
       .filter(_.column.forall(ofBuild))
     val nearest = request.need match {
       case Need.Lowest(_, rank) =>
-        for (form <- NearestForm.of(rank); alike <- SetCondition.ofRank(rank.child, form, sides))
-          yield (alike, form)
+        for {
+          form <- NearestForm.of(rank)
+          alike <- SetCondition.ofRank(rank.child, form, sides)
+          if refusal(alike).isEmpty
+        } yield (alike, form)
       case _ => None
     }
-    if (nearest.exists(n => refusal(n._1).isEmpty)) {
-      val (alike, form) = nearest.get
-      val bound = conditions.collectFirst {
-        case a: Alike if a.isOfSame(alike) && a.column.isEmpty => a
-      }
-      EqualKeys.of(shape, request.buildSide).map(offer(alike, form, bound, _, request))
-    } else if (conditions.isEmpty) Left(NoSetCondition())
-    else {
-      val refused = conditions.map(refusal)
-      conditions.zip(refused).collect { case (c, None) => c }.sortBy(rank).headOption match {
-        case None => Left(refused.flatten.head)
-        case Some(c) => EqualKeys.of(shape, request.buildSide).map(offer(c, _, request))
-      }
+    val (refused, usable) = conditions.partitionMap(c => refusal(c).toLeft(c))
+    def equal = EqualKeys.of(shape, request.buildSide)
+    (nearest, usable.sortBy(rank).headOption) match {
+      case (Some((alike, form)), _) =>
+        val bound = conditions.collectFirst {
+          case a: Alike if a.isOfSame(alike) && a.column.isEmpty => a
+        }
+        equal.map(offer(alike, form, bound, _, request))
+      case (None, Some(condition)) => equal.map(offer(condition, _, request))
+      case (None, None) => Left(refused.headOption.getOrElse(NoSetCondition()))
     }
   }
 
@@ -127,7 +128,7 @@ object ContainmentAccelerator extends Accelerator {
     else offer.copy(exact = offer.exact.filterNot(equal.sources.contains))
   }
 
-  /** For the first matches in an order. */
+  /** For the first k matches in an order. */
   private def offer(
       alike: Alike,
       form: NearestForm,

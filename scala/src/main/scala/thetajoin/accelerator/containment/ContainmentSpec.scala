@@ -38,7 +38,7 @@ private[containment] object InCommon {
     override def ofRows: Boolean = part.isEmpty
   }
 
-  /** As many as the first matches in an order need. */
+  /** As many as the first k matches in an order need. */
   final case class Nearest(order: NearestOrder) extends InCommon
 }
 

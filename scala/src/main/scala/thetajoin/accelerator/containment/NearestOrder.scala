@@ -19,7 +19,7 @@ private[containment] final case class NearestOrder(
 ) {
   private def isAscending: Boolean = !from.isNaN
 
-  /** A rank that no match comes after, and one that no match comes before. Those of matches without a part. */
+  /** A rank that no match comes after, and one that no match comes before: the ranks of matches without a part. */
   def last: Double = if (isAscending) Double.PositiveInfinity else Double.NegativeInfinity
   def first: Double = -last
 

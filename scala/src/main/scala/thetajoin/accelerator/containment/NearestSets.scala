@@ -17,8 +17,8 @@ import thetajoin.kit.{IntsBuilder, LongOrder, Stamps}
  * @param signatures of the rows
  * @param groups of equality keys; a token has them too
  * @param starts where the rows of each group start in `members`, and the end of the last
- * @param members the rows of each group in order of size: the smallest first if pairs without a rank come first, else the
- *   largest
+ * @param members the rows of each group in order of size: the smallest first if pairs without a rank come first, else
+ *   the largest
  */
 final class NearestSets(
     val order: NearestOrder,
@@ -80,7 +80,7 @@ private final class NearestProber(index: NearestSets)
   private var isFull = false
   private var last = order.last
 
-  /** The token whose rows are looked at, and the places of those that are still to come. */
+  /** The token whose rows are looked at, and the places of its rows that are still to come. */
   private var token = 0
   private var (at, end) = (0, 0)
 
@@ -220,5 +220,5 @@ private final class NearestProber(index: NearestSets)
 private object NearestProber {
 
   /** After so many the join tells which it still needs. */
-  private final val RowsAtOnce = 32
+  private final val RowsAtOnce = 8
 }

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.containment
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.catalyst.util.GenericArrayData
@@ -11,7 +13,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import thetajoin.accelerator.Found
-import thetajoin.contract.OrderedIndex
+import thetajoin.condition.OrderedLong
+import thetajoin.contract.{NarrowingProber, OrderedIndex}
 
 /** The index gives exactly the rows that a loop over all of them gives, each once. */
 class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -201,6 +204,59 @@ class ContainmentIndexSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
   }
+
+  test("the sets that are most alike are among the candidates that the join needs") {
+    val orders = for {
+      measure <- Gen.oneOf(Measure.all.filter(_ != Measure.Count))
+      from <- Gen.oneOf(Double.NaN, 1.0)
+      least <- Gen.frequency(3 -> Gen.const(0.0), 1 -> parts)
+      nulls <- Gen.oneOf(NearestOrder.NoNulls, NearestOrder.NullsFirst, NearestOrder.NullsLast)
+    } yield NearestOrder(measure, weight = 1.0, from, least, nulls)
+    val keyed = Gen.listOf(Gen.zip(Gen.choose(0L, 2L), larger))
+    forAll(kinds, keyed, keyed, orders, Gen.oneOf(1, 2, 5, 40), Gen.oneOf(true, false)) {
+      (kind, builds, probes, order, k, hasKeys) =>
+        def keys(rows: Seq[(Long, Elements)]) = rows.map { case (key, set) =>
+          (if (hasKeys) Seq(key) else Nil) :+ array(kind, set)
+        }
+        val types = (if (hasKeys) Seq(LongType) else Nil) :+ ArrayType(kind.elementType)
+        val of = spec(kind, InCommon.Nearest(order), builds = true, probes = true, nulls = true)
+        val built = buildRows(of, types, keys(builds))
+        val prober = built.index.newProber()
+        val toUnsafe = UnsafeProjection.create(types.toArray[DataType])
+        probes.zip(keys(probes)).foreach { case ((key, probe), row) =>
+          def rank(i: Int): Option[Long] = {
+            val (otherKey, set) = builds(i)
+            val part = order.measure
+              .part(common(set, probe, nulls = true), set.toSet.size, probe.toSet.size)
+            if (hasKeys && key != otherKey || part < order.least) None
+            else numbered(order, part)
+          }
+          prober.probe(toUnsafe(InternalRow.fromSeq(row)))
+          val found = mutable.ArrayBuffer.empty[Int]
+          def best(rows: Iterable[Int]) = rows.flatMap(rank).toSeq.sorted.take(k)
+          while (prober.next()) {
+            found ++= Found.run(prober).map(built.order(_))
+            val ranks = best(found)
+            if (ranks.size == k)
+              prober.asInstanceOf[NarrowingProber].narrow(ranks.last)
+          }
+          assert(found.distinct == found)
+          assert(best(found) == best(builds.indices), s"of $probe by $order")
+        }
+    }
+  }
+
+  /** The rank of a part as a number in ascending order, if the pair is a match. */
+  private def numbered(order: NearestOrder, part: Double): Option[Long] =
+    if (part.isNaN)
+      (order.nulls match {
+        case _ if order.least > 0.0 => None
+        case NearestOrder.NullsFirst => Some(Long.MinValue)
+        case NearestOrder.NullsLast => Some(Long.MaxValue)
+        case _ => None
+      })
+    else if (order.from.isNaN) Some(~OrderedLong.ofDouble(part))
+    else Some(OrderedLong.ofDouble(order.from - part))
 
   test("values in arrays, either of them built") {
     forAll(kinds, columns, Gen.listOf(Gen.choose(-4, 7))) { (kind, sets, values) =>
