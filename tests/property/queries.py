@@ -227,6 +227,12 @@ SETS: tuple[tuple[str, Callable[[Elements, Elements, Row, Row], bool | None] | N
     ("size(array_except({b}, {a})) = 0", lambda a, b, one, other: _covers(a, b)),
     ("forall({b}, e -> array_contains({a}, e))", lambda a, b, one, other: _all_in(a, b)),
     ("size(array_intersect({a}, {b})) = size({b})", None),
+    (
+        "size(array_intersect({a}, {b})) >= {r}.n",
+        lambda a, b, one, other: None if other["n"] is None else _common(other["n"])(a, b),
+    ),
+    ("size(array_intersect({a}, {b})) / nullif(size(array_union({a}, {b})), 0) >= {r}.n / 4", None),
+    ("2 * size(array_intersect({a}, {b})) >= {l}.n * (size({a}) + size({b})) / 4", None),
 )
 
 
@@ -385,6 +391,12 @@ FORMS = (
     "0.6 * size(array_union(array({l}.x, {l}.y), array({r}.x, {r}.y)))",
     "size(array_intersect(split(string({l}.x), ''), split(string({r}.x), ''))) {a} "
     "0.5 * least(size(split(string({l}.x), '')), size(split(string({r}.x), '')))",
+    "size(array_intersect(split(string({l}.x), ''), split(string({r}.x), ''))) {a} 3",
+    "size(array_intersect(split(string({l}.x), ''), split(string({r}.y), ''))) {a} {r}.n",
+    "size(array_intersect(split(string({l}.x), ''), split(string({r}.y), ''))) "
+    "/ size(array_union(split(string({r}.y), ''), split(string({l}.x), ''))) {a} ({r}.n - 1) / 5D",
+    "size(array_intersect(split(string({l}.x), ''), split(string({r}.x), ''))) "
+    "/ sqrt(size(split(string({l}.x), '')) * size(split(string({r}.x), ''))) {a} {r}.n / 4",
 )
 
 

@@ -5,7 +5,7 @@ Which of several matches of equal rank is taken is nobody's promise, so that wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comparison import Budget, Case, Comparison
 from differential import ANSI, Outcome
@@ -62,6 +62,22 @@ IN_PLANE = (
     "try_st_distancespheroid(st_point(l.x, l.n), st_point(r.x, r.n))",
     "try_st_distancesphere(st_point(r.x, r.n), st_point(l.x, l.n))",
 )
+# Whether the size of a null is -1 without ANSI mode.
+SIZE_OF_NULL = "spark.sql.legacy.sizeOfNull"
+# Sets of a row: with nulls and elements twice, without elements, and null.
+SETS = (
+    "split(string({t}.x), '')",
+    "slice(split(concat(string({t}.x), 'ab'), ''), 1, abs({t}.n) % 4)",
+    "slice(array('a', string({t}.n), NULL, string({t}.x), string({t}.n)), 1, abs({t}.n) % 6)",
+)
+SHARED = "size(array_intersect({a}, {b}))"
+ALIKE = (
+    f"{SHARED} / {{divisor}}(size(array_union({{a}}, {{b}})){{zero}})",
+    f"2 * {SHARED} / {{divisor}}(size({{a}}) + size({{b}}){{zero}})",
+    f"{SHARED} / {{divisor}}(sqrt(size({{b}}) * size({{a}})){{zero}})",
+    f"{SHARED} / {{divisor}}(least(size({{a}}), size({{b}})){{zero}})",
+    f"{SHARED} / {{divisor}}(size({{b}}){{zero}})",
+)
 
 
 @dataclass(frozen=True)
@@ -88,7 +104,8 @@ class Ranked:
     @property
     def settings(self) -> dict[str, str]:
         """Without ANSI mode, Spark's ASOF joins take the row whose difference wraps around."""
-        return self.base.settings | ({ANSI: "true"} if self.form == "asof" else {})
+        settings = self.base.settings | {SIZE_OF_NULL: "false"}
+        return settings | ({ANSI: "true"} if self.form == "asof" else {})
 
     @property
     def order(self) -> str:
@@ -121,7 +138,8 @@ class Ranked:
                 )
                 return f"SELECT l.id, q.v FROM {left} {join} LATERAL ({rows}) AS q"
             case "nearest by":
-                by = f"EXACT NEAREST {self.first} BY DISTANCE {self.rank}"
+                by = "DISTANCE" if self.ascending else "SIMILARITY"
+                by = f"EXACT NEAREST {self.first} BY {by} {self.rank}"
                 return f"SELECT l.id, {self.rank} AS v FROM {left} {join} {right} {by}"
         kind = "LEFT ASOF JOIN" if self.outer else "ASOF JOIN"
         return (
@@ -131,11 +149,20 @@ class Ranked:
 
 
 @st.composite
+def alike(draw: st.DrawFn, base: Query) -> str:
+    """How alike a set of the left row and one of the right row are. Of sets without elements, null or an error."""
+    a, b = (draw(st.sampled_from(SETS)).format(t=t) for t in draw(st.permutations("lr")))
+    divisor, zero = ("nullif", ", 0") if base.ansi else ("", "")
+    return draw(st.sampled_from(ALIKE)).format(a=a, b=b, divisor=divisor, zero=zero)
+
+
+@st.composite
 def ranked(
     draw: st.DrawFn, version: tuple[int, ...], base: Query, types: tuple[Type, ...]
 ) -> Ranked:
     x = types[0]
-    distance = x in DISTANCES and draw(st.booleans())
+    of_sets = x not in NESTED and draw(st.integers(0, 3)) == 3
+    distance = of_sets or (x in DISTANCES and draw(st.booleans()))
     forms = ["row_number", "lateral", "rank", "group by"]
     if not distance:
         forms += ["scalar", *(["asof"] * 2 if version >= (4, 3) else [])]
@@ -150,13 +177,19 @@ def ranked(
     of_vectors = BY_SUMS if VECTOR_OF_DOUBLES in types else IN_SPACE
     ranks = of_vectors if is_vector else IN_PLANE if x in NUMBERS else IN_LINE
     rank = draw(st.sampled_from(ranks)) if distance else "r.x"
+    part = draw(alike(base)) if of_sets else ""
+    is_part = of_sets and draw(st.booleans())
+    bound = f"l.x {op} r.x" if is_bound else ""
+    if of_sets and draw(st.booleans()):
+        # Few other conditions, so that no index of theirs is cheaper.
+        base, bound = replace(base, conjuncts=()), "l.id <> r.id"
     before = op in (">", ">=")
     return Ranked(
         form=form,
-        bound=f"l.x {op} r.x" if is_bound else "",
+        bound=bound,
         key=draw(st.sampled_from(("", *EQUALITIES))),
-        rank=rank,
-        ascending=distance or (draw(st.integers(0, 5)) == 5) == before,
+        rank=part if is_part else f"1 - {part}" if of_sets else rank,
+        ascending=not is_part if distance else (draw(st.integers(0, 5)) == 5) == before,
         outer=draw(st.booleans()),
         first=1
         if form in ("scalar", "asof", "rank", "group by")
@@ -190,6 +223,8 @@ class FirstMatches(Comparison[Ranked]):
         """Spark's own joins with the first matches are taken, but ASOF joins of structs and arrays."""
         for node in on.nodes:
             self.covered["limited"] += "limit: " in node.description
+            is_ranked = "rank: " in node.description
+            self.covered["of sets"] += is_ranked and node.accelerator == "containment"
         is_plain = query.base.sources == (SOURCES[0],) * 2
         if query.form in ("nearest by", "asof") and query.is_taken and is_plain and not on.nodes:
             return f"not accelerated as it must be:\n{on.plan}"

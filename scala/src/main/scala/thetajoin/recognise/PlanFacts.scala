@@ -52,6 +52,7 @@ private[recognise] object PlanFacts {
     case r: RuntimeReplaceable => notNull(r.replacement)
     case a: ArrayAggregate => notNull(a.argument)
     case z: ZipWith => Seq(z.left, z.right).flatMap(notNull)
+    case Size(array, false) => notNull(array)
     case i: StaticInvoke if i.propagateNull => i.arguments.flatMap(notNull)
     case other if other.nullIntolerant => other.children.flatMap(notNull)
     case _ => Nil

@@ -84,6 +84,10 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
   private def alike(whole: String) =
     s"size(array_intersect(array(a.x, a.id), array(b.lo, b.hi))) >= 0.4 * $whole"
 
+  private def mostAlike(where: String) =
+    "SELECT a.id, d FROM a, LATERAL (SELECT size(array_intersect(array(a.x, a.id), array(b.lo, b.hi))) / " +
+      s"size(array_union(array(a.x, a.id), array(b.lo, b.hi))) AS d FROM b WHERE $where ORDER BY d DESC LIMIT 2)"
+
   private val broadcast = Seq(
     "nestedloop" -> "SELECT * FROM a JOIN b ON a.s <> b.s AND (x + no) % 97 = 3",
     "piecewise" -> "SELECT * FROM a LEFT JOIN b ON x > hi",
@@ -148,6 +152,10 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
     "containment" -> onSets(alike("greatest(size(array(a.x, a.id)), size(array(b.lo, b.hi)))")),
     "containment" -> onSets(alike("size(array(a.x, a.id))")),
     "containment" -> onSets(alike("size(array(b.lo, b.hi))")),
+    "containment" -> onSets("size(array_intersect(array(a.x, a.id), array(b.lo, b.hi))) >= b.tiny"),
+    "containment" -> mostAlike("1 = 1"),
+    "containment" -> mostAlike("a.k = b.k"),
+    "containment" -> mostAlike("a.s = b.s"),
     "wildcard" -> onSets("(b.k IS NULL OR a.k = b.k) AND (b.s = '' OR a.s = b.s)"),
     "patterns" -> onSets("contains(a.t, b.s)"),
     "patterns" -> onSets("a.k = b.k AND a.s LIKE b.s || '%'"),

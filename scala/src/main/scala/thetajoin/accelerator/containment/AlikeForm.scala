@@ -4,8 +4,9 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.NumericType
 
-import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, Times, plain}
+import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, Times, asDouble, plain}
 import thetajoin.condition.OrderedBy
 
 /**
@@ -20,18 +21,27 @@ import thetajoin.condition.OrderedBy
  *   size(array_intersect(a.x, b.y)) >= 0.8 * size(a.x)                                    a part of one of them
  * }}}
  *
+ * The limit is a number, or a column of one side. A count of elements in common that is compared with a column
+ * (`size(array_intersect(a.x, b.y)) >= b.least`) is such a form too.
+ *
  * An array may have an element twice, where Spark counts it twice. It is counted once here, which asks for less.
  *
  * @param of the number that the elements in common are a part of
- * @param part of it
+ * @param part of it, a double: a literal, or an expression of one side
  * @param giveNull whether two arrays without elements give null, as a quotient by zero may
  */
 private[containment] final case class AlikeForm(
     shared: ArrayIntersect,
     of: AlikeForm.Whole,
-    part: Double,
+    part: Expression,
     giveNull: Boolean
 ) {
+  def constant: Option[Double] = part match {
+    case Literal(number: Double, _) => Some(number)
+    case _ => None
+  }
+
+  def column: Option[Expression] = if (constant.isEmpty) Some(part) else None
 
   /** The same with the sides exchanged. */
   def turned: AlikeForm = of match {
@@ -53,34 +63,83 @@ private[containment] object AlikeForm {
   case object Larger extends Whole
   case object Left extends Whole
   case object Right extends Whole
+  case object One extends Whole
 
   def unapply(conjunct: Expression): Option[AlikeForm] = conjunct match {
     case OrderedBy(l, operator, r) =>
       val (less, more) = if (operator.isBelow) (plain(l), plain(r)) else (plain(r), plain(l))
       ((less, more) match {
-        case (Constant(part), quotient) => ofQuotient(quotient, part)
-        case (whole, Shared(weight, shared)) => ofProduct(whole, weight, shared)
+        case (Limit(limit), Quotient(quotient)) => Some(quotient.from(limit))
+        case (whole, Shared(weight, shared)) => ofShared(whole, weight, shared)
         case _ => None
-      }).filter(f => f.part > 0.0 && f.part.isFinite)
+      }).filter(_.constant.forall(part => part > 0.0 && part.isFinite))
     case _ => None
   }
 
-  private def ofQuotient(e: Expression, part: Double): Option[AlikeForm] = e match {
-    case d @ Divide(Shared(weight, shared), divisor, _) =>
-      val least = (part - RoundedQuotient) / weight
-      whole(divisor, shared).map(AlikeForm(shared, _, least, giveNull = givesNull(d)))
-    case Times(weight, quotient) if weight > 0.0 => ofQuotient(plain(quotient), part / weight)
-    case _ => None
+  private def ofShared(least: Expression, weight: Double, shared: ArrayIntersect) = {
+    val ofProduct = least match {
+      case Times(part, of) => whole(of, shared).map((_, Literal(part / weight)))
+      case _ => None
+    }
+    val ofColumn = least match {
+      case Limit(limit) if limit.references.nonEmpty => Some((One, scaled(limit, weight)))
+      case _ => None
+    }
+    ofProduct.orElse(ofColumn).map { case (of, part) =>
+      AlikeForm(shared, of, part, giveNull = false)
+    }
   }
 
-  /** Whether a quotient by zero is null, and no error. */
-  private def givesNull(d: Divide): Boolean =
-    Try(d.withNewChildren(d.children.map(c => Literal.default(c.dataType))).eval()).isSuccess
+  /** A number as a double. A constant becomes a literal. */
+  private object Limit {
+    def unapply(e: Expression): Option[Expression] = e match {
+      case Constant(limit) => Some(Literal(limit))
+      case number if number.references.nonEmpty && number.dataType.isInstanceOf[NumericType] =>
+        Some(asDouble(number))
+      case _ => None
+    }
+  }
 
-  private def ofProduct(e: Expression, weight: Double, shared: ArrayIntersect) = e match {
-    case Times(part, of) =>
-      whole(of, shared).map(AlikeForm(shared, _, part / weight, giveNull = false))
-    case _ => None
+  private def scaled(limit: Expression, weight: Double): Expression = limit match {
+    case Literal(number: Double, _) => Literal(number / weight)
+    case column if weight == 1.0 => column
+    case column => new Multiply(column, Literal(1.0 / weight))
+  }
+
+  private def less(limit: Expression, by: Double): Expression = limit match {
+    case Literal(number: Double, _) => Literal(number - by)
+    case column => new Subtract(column, Literal(by))
+  }
+
+  /**
+   * The elements in common as a part of a number, times a constant.
+   *
+   * @param rounding how far the part may be from the true one
+   */
+  private[containment] final case class Quotient(
+      shared: ArrayIntersect,
+      of: Whole,
+      weight: Double,
+      rounding: Double,
+      giveNull: Boolean
+  ) {
+    def from(limit: Expression): AlikeForm =
+      AlikeForm(shared, of, less(scaled(limit, weight), rounding), giveNull)
+  }
+
+  private[containment] object Quotient {
+    def unapply(e: Expression): Option[Quotient] = e match {
+      case d @ Divide(Shared(weight, shared), divisor, _) =>
+        whole(divisor, shared)
+          .map(Quotient(shared, _, weight, RoundedQuotient / weight, givesNull(d)))
+      case Times(weight, quotient) if weight > 0.0 =>
+        unapply(plain(quotient)).map(q => q.copy(weight = weight * q.weight))
+      case _ => None
+    }
+
+    /** Whether a quotient by zero is null, and no error. */
+    private def givesNull(d: Divide): Boolean =
+      Try(d.withNewChildren(d.children.map(c => Literal.default(c.dataType))).eval()).isSuccess
   }
 
   /** The number of elements in common, perhaps times a constant. */

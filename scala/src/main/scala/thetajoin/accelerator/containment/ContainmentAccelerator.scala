@@ -1,11 +1,11 @@
 package thetajoin.accelerator.containment
 
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Coalesce, Expression, Literal}
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 import org.apache.spark.sql.types.StructType
 
 import thetajoin.condition.Sides
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -18,6 +18,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *                                   a built: for each element the rows of a that have it
  *   a.tags has all of b.needs       b built: each row at its rarest need, then the other needs are looked for
  *   a.tags is like b.tags           b built: each row at its rarest tags, of which one at least is in common
+ *   the tags most like a.tags       b built: the rows of each tag of a, from the rarest on, until the rest is less alike
  * }}}
  *
  * With equality keys, elements are told apart by the keys too.
@@ -26,13 +27,14 @@ object ContainmentAccelerator extends Accelerator {
   override val id: String = "containment"
 
   override val summary: String =
-    "Values in arrays or map keys of the other side, arrays that overlap or are alike, supersets " +
-      "and subsets, and IN over columns: an inverted index of elements."
+    "Values in arrays or map keys of the other side, arrays that overlap or are alike, the most similar " +
+      "arrays, supersets and subsets, and IN over columns: an inverted index of elements."
 
   case object NoSetCondition
       extends ReasonCode(
         "NO_SET_CONDITION",
-        "No conjunct asks which elements an array of one side has in common with the other side",
+        "No conjunct asks which elements an array of one side has in common with the other side. A limit of theirs " +
+          "has to be a number or a column of the side that is built",
         "Nothing to do unless the join is about arrays: docs/arrays-and-ors.md lists the forms."
       )
 
@@ -45,23 +47,41 @@ object ContainmentAccelerator extends Accelerator {
     classOf[Postings],
     classOf[TokenRuns],
     classOf[AnyToken],
-    classOf[ManyTokens],
     classOf[AllOfProbe],
     classOf[AllOfBuild],
-    classOf[AlikeSets]
-  ) ++ Measure.wireClasses
+    classOf[RareFirst],
+    classOf[AlikeSets],
+    classOf[Parts],
+    classOf[NearestSets],
+    classOf[NearestOrder]
+  ) ++ Measure.all.map(_.getClass)
 
   override def offer(request: JoinRequest): Either[Reason, Offer] = {
     val shape = request.shape
     val sides = new Sides(AttributeSet(shape.left), AttributeSet(shape.right))
+    def ofBuild(e: Expression) =
+      if (request.buildSide == BuildLeft) sides.ofLeft(e) else sides.ofRight(e)
     val conditions = request.paired.flatMap(c => SetCondition.of(c.source, sides))
-    if (conditions.isEmpty) Left(NoSetCondition())
-    else {
-      val refused = conditions.map(refusal)
-      conditions.zip(refused).collect { case (c, None) => c }.sortBy(rank).headOption match {
-        case None => Left(refused.flatten.head)
-        case Some(c) => EqualKeys.of(shape, request.buildSide).map(offer(c, _, request))
-      }
+      .filter(_.column.forall(ofBuild))
+    val nearest = request.need match {
+      case Need.Lowest(_, rank) =>
+        for {
+          form <- NearestForm.of(rank)
+          alike <- SetCondition.ofRank(rank.child, form, sides)
+          if refusal(alike).isEmpty
+        } yield (alike, form)
+      case _ => None
+    }
+    val (refused, usable) = conditions.partitionMap(c => refusal(c).toLeft(c))
+    def equal = EqualKeys.of(shape, request.buildSide)
+    (nearest, usable.sortBy(rank).headOption) match {
+      case (Some((alike, form)), _) =>
+        val bound = conditions.collectFirst {
+          case a: Alike if a.isOfSame(alike) && a.column.isEmpty => a
+        }
+        equal.map(offer(alike, form, bound, _, request))
+      case (None, Some(condition)) => equal.map(offer(condition, _, request))
+      case (None, None) => Left(refused.headOption.getOrElse(NoSetCondition()))
     }
   }
 
@@ -81,10 +101,12 @@ object ContainmentAccelerator extends Accelerator {
     val buildIsLeft = request.buildSide == BuildLeft
     val (build, probe) = c.oriented(buildIsLeft)
     val inCommon = c match {
-      case s: Shares => InCommon.AtLeast(s.least)
+      case s: Shares if s.least == 1 => InCommon.One
+      case s: Shares => InCommon.Alike(Measure.Count, Some(s.least.toDouble), matchEmpty = false)
       case s: Covers =>
         if (s.leftCovers == buildIsLeft) InCommon.AllOfProbe else InCommon.AllOfBuild
-      case a: Alike => InCommon.Alike(a.measure(buildIsLeft), matchEmpty = !a.form.giveNull)
+      case a: Alike =>
+        InCommon.Alike(a.measure(buildIsLeft), a.form.constant, matchEmpty = !a.form.giveNull)
     }
     val spec = ContainmentSpec(
       inCommon,
@@ -96,7 +118,7 @@ object ContainmentAccelerator extends Accelerator {
     val offer = equal.ahead(Offer(
       served = Seq(c.source),
       exact = if (c.exact) Seq(c.source) else Nil,
-      buildKeys = Seq(key(build)),
+      buildKeys = key(build) +: c.column.toSeq,
       probeKeys = Seq(key(probe)),
       spec,
       cost = Cost(if (equal.isEmpty) 0.001 else 0.0005, perProbe = 250, perBuildRow = 400)
@@ -104,6 +126,37 @@ object ContainmentAccelerator extends Accelerator {
     // An array without elements meets arrays of any row, whatever its keys.
     if (c.isInstanceOf[Shares]) offer
     else offer.copy(exact = offer.exact.filterNot(equal.sources.contains))
+  }
+
+  /** For the first k matches in an order. */
+  private def offer(
+      alike: Alike,
+      form: NearestForm,
+      bound: Option[Alike],
+      equal: EqualKeys,
+      request: JoinRequest
+  ): Offer = {
+    val buildIsLeft = request.buildSide == BuildLeft
+    val (build, probe) = alike.oriented(buildIsLeft)
+    // By another rounding, a part at the bound may be a little less.
+    val least = bound.flatMap(_.form.constant).fold(0.0)(part => math.max(part - 1e-6, 0.0))
+    // A pair without a rank may be a match, also because one of its arrays is null.
+    def key(set: Elements) =
+      if (form.mayBeNull) Coalesce(Seq(set.e, Literal.create(Seq.empty, set.e.dataType))) else set.e
+    equal.ahead(Offer(
+      served = bound.map(_.source).toSeq :+ alike.source,
+      exact = Nil,
+      buildKeys = Seq(key(build)),
+      probeKeys = Seq(key(probe)),
+      ContainmentSpec(
+        InCommon.Nearest(form.order(alike.measure(buildIsLeft), least)),
+        build.elementType,
+        buildsArrays = true,
+        probesArrays = true,
+        nullTokens = build.mayHaveNulls || probe.mayHaveNulls
+      ),
+      cost = Cost(share = 0.0005, perProbe = 3000, perBuildRow = 600)
+    ))
   }
 
   private def key(set: Elements) = if (set.isArray) set.e else EqualKeys.key(set.e)

@@ -3,7 +3,7 @@ package thetajoin.accelerator.containment
 import java.util.Arrays
 
 import thetajoin.contract.{JoinIndex, Prober}
-import thetajoin.kit.{IntsBuilder, Stamps}
+import thetajoin.kit.Stamps
 
 /** Build rows have one value each. The rows of token t are `[starts(t), starts(t + 1))`. */
 final class TokenRuns(finder: TokenFinder, starts: Array[Int]) extends JoinIndex {
@@ -63,44 +63,6 @@ final class AnyToken(finder: TokenFinder, postings: Postings) extends JoinIndex 
       var i = postings.starts(token)
       while (i < postings.starts(token + 1)) {
         if (seen.add(postings.rows(i))) collected.add(postings.rows(i))
-        i += 1
-      }
-    }
-  }
-}
-
-/** Rows that have `least` tokens of the probe row at least. */
-final class ManyTokens(finder: TokenFinder, postings: Postings, least: Int) extends JoinIndex {
-  override def bytes: Long = finder.bytes + postings.bytes
-
-  override def newProber(): Prober = new OneListProber(finder) {
-    private lazy val counts = new Array[Int](finder.rows)
-    private val counted = new IntsBuilder
-
-    override protected def found(): Boolean = reader.size >= least && {
-      collected.clear()
-      counted.clear()
-      var t = 0
-      while (t < reader.size) {
-        count(reader.token(t))
-        t += 1
-      }
-      var i = 0
-      while (i < counted.length) {
-        counts(counted.array(i)) = 0
-        i += 1
-      }
-      giveCollected()
-    }
-
-    private def count(token: Int): Unit = {
-      cancellation.count(postings.count(token))
-      var i = postings.starts(token)
-      while (i < postings.starts(token + 1)) {
-        val row = postings.rows(i)
-        if (counts(row) == 0) counted.add(row)
-        counts(row) += 1
-        if (counts(row) == least) collected.add(row)
         i += 1
       }
     }

@@ -23,6 +23,9 @@ private[containment] sealed trait SetCondition {
   /** Whether a null is an element like others, equal to itself. Otherwise it is equal to nothing. */
   def nullsAreEqual: Boolean
 
+  /** An expression of one side, if the elements in common are compared with one. */
+  def column: Option[Expression] = None
+
   /** The sets, of the build side and of the probe side. */
   final def oriented(buildIsLeft: Boolean): (Elements, Elements) =
     if (buildIsLeft) (left, right) else (right, left)
@@ -81,16 +84,21 @@ private[containment] final case class Alike(
 ) extends SetCondition {
   override def nullsAreEqual: Boolean = true
   override def exact: Boolean = false
+  override def column: Option[Expression] = form.column
+
+  /** Whether another one is about the same sets and the same part of them. */
+  def isOfSame(other: Alike): Boolean = form.of == other.form.of &&
+    left.e.semanticEquals(other.left.e) && right.e.semanticEquals(other.right.e)
 
   def measure(buildIsLeft: Boolean): Measure = form.of match {
-    case AlikeForm.Union => Measure.Jaccard(form.part)
-    case AlikeForm.Sum => Measure.Dice(2.0 * form.part)
-    case AlikeForm.GeometricMean => Measure.Cosine(form.part)
-    case AlikeForm.Smaller => Measure.OfSmaller(form.part)
-    case AlikeForm.Larger => Measure.OfLarger(form.part)
+    case AlikeForm.Union => Measure.Jaccard
+    case AlikeForm.Sum => Measure.OfSum
+    case AlikeForm.GeometricMean => Measure.Cosine
+    case AlikeForm.Smaller => Measure.OfSmaller
+    case AlikeForm.Larger => Measure.OfLarger
+    case AlikeForm.One => Measure.Count
     case side =>
-      if ((side == AlikeForm.Left) == buildIsLeft) Measure.OfBuild(form.part)
-      else Measure.OfProbe(form.part)
+      if ((side == AlikeForm.Left) == buildIsLeft) Measure.OfBuild else Measure.OfProbe
   }
 }
 
@@ -103,10 +111,22 @@ private[containment] object SetCondition {
       if (sides.ofLeft(found.left.e)) found else turned(found)
     }
 
+  /** The same of an order. It asks for no part. */
+  def ofRank(rank: Expression, form: NearestForm, sides: Sides): Option[Alike] =
+    alike(rank, form.part.from(Literal(0.0))).filter(a => sides.split(a.left.e, a.right.e))
+      .map(a => if (sides.ofLeft(a.left.e)) a else turned(a))
+
+  private def turned(a: Alike): Alike =
+    a.copy(left = a.right, right = a.left, form = a.form.turned)
+
+  private def alike(source: Expression, form: AlikeForm): Option[Alike] =
+    if (isFloating(form.shared)) None
+    else Some(Alike(source, OfArray(form.shared.left), OfArray(form.shared.right), form))
+
   private def turned(condition: SetCondition): SetCondition = condition match {
     case c: Shares => c.copy(left = c.right, right = c.left)
     case c: Covers => c.copy(left = c.right, right = c.left, leftCovers = !c.leftCovers)
-    case c: Alike => c.copy(left = c.right, right = c.left, form = c.form.turned)
+    case c: Alike => turned(c)
   }
 
   private def sets(e: Expression): Option[SetCondition] = e match {
@@ -131,8 +151,7 @@ private[containment] object SetCondition {
       coversPart(e, intersect, part)
     case EqualTo(Size(part, false), Size(intersect: ArrayIntersect, false)) =>
       coversPart(e, intersect, part)
-    case AlikeForm(form) if !isFloating(form.shared) =>
-      Some(Alike(e, OfArray(form.shared.left), OfArray(form.shared.right), form))
+    case AlikeForm(form) => alike(e, form)
     case IsEmpty(ArrayExcept(part, whole)) =>
       Some(Covers(
         e,

@@ -42,11 +42,11 @@ final class TokenSets(val starts: Array[Int], val tokens: Array[Int]) extends Se
     new TokenSets(ends, first.result())
   }
 
-  /** Of rows in order of size: the size of the last, and the first row that has so many tokens. */
+  /** Of rows in order of size, from some row on: the size of the last, and the first that has so many tokens. */
   def mostSize: Int = if (rows == 0) 0 else size(rows - 1)
 
-  def firstOfSize(least: Int): Int = {
-    var (low, high) = (0, rows)
+  def firstOfSize(least: Int, from: Int): Int = {
+    var (low, high) = (from, rows)
     while (low < high) {
       val middle = (low + high) >>> 1
       if (size(middle) < least) low = middle + 1 else high = middle

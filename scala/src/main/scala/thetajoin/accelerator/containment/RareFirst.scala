@@ -1,0 +1,110 @@
+package thetajoin.accelerator.containment
+
+import java.util.Arrays
+
+import thetajoin.kit.LongOrder
+
+/**
+ * Sets whose tokens are numbered by how rare they are. The rarest token is 0.
+ *
+ * @param rankOf the number of each token of the vocabulary
+ * @param sets the numbers of each row's tokens, in ascending order
+ * @param postings the rows of each number
+ */
+final class RareFirst(
+    val finder: TokenFinder,
+    val rankOf: Array[Int],
+    val sets: TokenSets,
+    val postings: Postings
+) extends Serializable {
+  def bytes: Long = finder.bytes + 4L * rankOf.length + sets.bytes + postings.bytes
+
+  /** A signature of each row. */
+  def signatures: Array[Long] = Array.tabulate(sets.rows)(row =>
+    RareFirst.signature(sets.tokens, sets.starts(row), sets.starts(row + 1))
+  )
+}
+
+private[containment] object RareFirst {
+
+  /** The sets in this order. */
+  def apply(finder: TokenFinder, arrived: TokenSets, order: Array[Int]): RareFirst = {
+    val rankOf = ranks(arrived.tokens, finder.vocabulary.size)
+    val sets = arrived.inOrder(order, rankOf).sorted
+    new RareFirst(finder, rankOf, sets, sets.postings(rankOf.length))
+  }
+
+  private def ranks(tokens: Array[Int], vocabulary: Int): Array[Int] = {
+    val frequency = new Array[Long](vocabulary)
+    tokens.foreach(frequency(_) += 1)
+    val rankOf = new Array[Int](vocabulary)
+    var rank = 0
+    LongOrder.ascending(frequency, vocabulary).foreach { token =>
+      rankOf(token) = rank
+      rank += 1
+    }
+    rankOf
+  }
+
+  /** A bit of 64 for each token. Each bit that another set lacks is a token that it lacks. */
+  def signature(tokens: Array[Int], from: Int, until: Int): Long = {
+    var bits = 0L
+    var i = from
+    while (i < until) {
+      bits |= 1L << ((tokens(i) * 0x9e3779b9) >>> 26)
+      i += 1
+    }
+    bits
+  }
+}
+
+/** The set of a probe row. */
+private[containment] final class ProbeSet(index: RareFirst) {
+  private val (starts, tokens) = (index.sets.starts, index.sets.tokens)
+
+  /** The tokens that build rows have, in ascending order. */
+  var ranks = new Array[Int](16)
+
+  /** How many they are, and how many tokens the set has at least. */
+  var (known, size) = (0, 0)
+  var signature = 0L
+
+  def read(reader: TokenReader): Unit = {
+    known = reader.size
+    // More of them may be one token.
+    size = known + (if (reader.hasOthers) 1 else 0)
+    if (ranks.length < known) ranks = new Array[Int](2 * known)
+    var i = 0
+    while (i < known) {
+      ranks(i) = index.rankOf(reader.token(i))
+      i += 1
+    }
+    Arrays.sort(ranks, 0, known)
+    signature = RareFirst.signature(ranks, 0, known)
+  }
+
+  /** How many rows have one of the tokens from `[0, last)`, each counted once for each of them. */
+  def met(postings: Postings, last: Int): Long = {
+    var rows = 0L
+    var i = 0
+    while (i < last) {
+      rows += postings.count(ranks(i))
+      i += 1
+    }
+    rows
+  }
+
+  /** Whether a row has so many tokens in common, if the token `first` is the first of them. */
+  def hasInCommon(row: Int, first: Int, least: Int): Boolean = {
+    val end = starts(row + 1)
+    var missing = least
+    var (i, j) = (first, starts(row))
+    while (missing > 0 && known - i >= missing && end - j >= missing) {
+      val difference = ranks(i) - tokens(j)
+      if (difference == 0) missing -= 1
+      if (difference <= 0) i += 1
+      if (difference >= 0) j += 1
+    }
+    missing <= 0
+  }
+}
