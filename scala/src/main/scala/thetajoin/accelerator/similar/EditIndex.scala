@@ -24,6 +24,9 @@ final class EditIndex(
   override def bytes: Long = rows.bytes + classes.bytes + pieces.bytes
 
   override def newProber(): Prober = new EditProber(this)
+
+  private[similar] def newSearch(cancellation: Cancellation): PieceSearch =
+    new PieceSearch(most, rows, classes, pieces, cancellation)
 }
 
 private[similar] object EditIndex {
@@ -40,34 +43,10 @@ private[similar] object EditIndex {
   }
 }
 
-/**
- * The texts of build rows.
- *
- * @param keys how many columns of a probe key row are ahead of the text
- * @param groupOf the group of each row, by its keys
- * @param texts the characters of all rows
- * @param starts where the text of each row starts, and the end of the last
- */
-final class TextRows(
-    val keys: Int,
-    val groups: Groups,
-    val groupOf: Array[Int],
-    val texts: Array[Int],
-    val starts: Array[Int]
-) extends Serializable {
-  def bytes: Long = groups.bytes + 4L * (groupOf.length + texts.length + starts.length)
-  def size: Int = groupOf.length
-  def length(row: Int): Int = starts(row + 1) - starts(row)
-
-  /** Of each row: see [[Letters.signature]]. */
-  def signatures: Array[Long] =
-    Array.tabulate(size)(row => Letters.signature(texts, starts(row), starts(row + 1)))
-}
-
 private final class EditProber(index: EditIndex) extends Prober with ListProber {
   private val groups = new Groups.Finder(index.rows.groups)
   private val text = new ProbeText(index.rows)
-  private val search = new PieceSearch(index, cancellation)
+  private val search = index.newSearch(cancellation)
   private var isPending = false
 
   override def positions: Array[Int] = search.found.array

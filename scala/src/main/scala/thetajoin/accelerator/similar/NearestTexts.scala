@@ -102,7 +102,7 @@ private final class NearestTextsProber(index: NearestTexts)
   private val rows = index.rows
   private val groups = new Groups.Finder(rows.groups)
   private val text = new ProbeText(rows)
-  private val searches = index.levels.map(new PieceSearch(_, cancellation))
+  private val searches = index.levels.map(_.newSearch(cancellation))
   private val emitted = new Stamps(rows.size)
   private val found = new IntsBuilder
 

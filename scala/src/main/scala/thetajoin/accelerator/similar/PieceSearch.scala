@@ -6,7 +6,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import thetajoin.kit.{IntsBuilder, Stamps}
 
 /** The text of a probe row, read once, and its distance from build rows. */
-private final class ProbeText(rows: TextRows) {
+private[similar] final class ProbeText(rows: TextRows) {
   private val letters = new Letters
   private val bits = new BitDistance
   private val table = new EditDistance
@@ -37,11 +37,14 @@ private final class ProbeText(rows: TextRows) {
 }
 
 /** Finds the rows that are few edits from a text, one text after another. */
-private final class PieceSearch(index: EditIndex, cancellation: Cancellation) {
-  private val classes = index.classes
-  private val pieces = index.pieces
-  private val groupOf = index.rows.groupOf
-  private val seen = new Stamps(index.rows.size)
+private[similar] final class PieceSearch(
+    most: MostEdits,
+    rows: TextRows,
+    classes: TextClasses,
+    pieces: Pieces,
+    cancellation: Cancellation
+) {
+  private val seen = new Stamps(rows.size)
   private var text: ProbeText = _
   private var group = 0
 
@@ -74,7 +77,7 @@ private final class PieceSearch(index: EditIndex, cancellation: Cancellation) {
   }
 
   private def mostEdits(kind: Int, length: Int): Int =
-    index.most.ofPair(classes.edits(kind), classes.lengths(kind), length)
+    most.ofPair(classes.edits(kind), classes.lengths(kind), length)
 
   /**
    * Looks for each piece where it may stand in the probe row's text: the edits ahead of it move it, and so do the edits
@@ -119,7 +122,7 @@ private final class PieceSearch(index: EditIndex, cancellation: Cancellation) {
 
   private def test(row: Int, kind: Int, edits: Int): Unit =
     if (
-      groupOf(row) == group && classes.of(row) == kind && seen.add(row) &&
+      rows.groupOf(row) == group && classes.of(row) == kind && seen.add(row) &&
       text.isWithin(row, edits)
     ) found.add(row)
 }
