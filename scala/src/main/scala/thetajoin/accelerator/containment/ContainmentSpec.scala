@@ -100,10 +100,18 @@ private final class ContainmentBuilder(
     if (spec.inCommon.ofRows) parts.addOne(key.getDouble(form.keys + 1))
   }
 
-  /** Besides the sets: the rows of each token, where these start, twice, and the order of rows. */
+  /**
+   * Besides the sets: the rows of each token, where these start, twice, and the order of rows. If tokens are numbered
+   * by how rare they are, the sets are there twice more, with their first tokens and signatures.
+   */
   override def bytes: Long = numbering.allBytes + 2 * (tokens.bytes + starts.bytes) +
     4L * (tokens.length + 2 * numbering.size + starts.length) + 2 * 8L * parts.length +
-    groups.fold(0L)(_.bytes)
+    (if (isRareFirst) 6 * 4L * tokens.length else 0L) + groups.fold(0L)(_.bytes)
+
+  private def isRareFirst: Boolean = spec.inCommon match {
+    case _: InCommon.Alike | _: InCommon.Nearest => true
+    case _ => false
+  }
 
   override def finish(): OrderedIndex = {
     val vocabulary = numbering.result()
