@@ -16,10 +16,32 @@ from benchmarks.tables import Parquet, short
 
 @dataclass(frozen=True, kw_only=True)
 class SimilarQuery(ElementsQuery):
-    """A join of texts that are `edits` apart at most, or of sets with a Jaccard similarity."""
+    """A join of texts that are `edits` apart at most, or of sets with a Jaccard similarity.
+
+    With `order`, each left row is joined with `nearest` right ones in that order. Which of several
+    equally good rows they are is open, so the answer has the `measure` of a pair in place of the
+    right row's number.
+    """
 
     edits: int | None = None
     jaccard: float | None = None
+    nearest: int = 0
+    order: str = ""
+    measure: str = "w"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The row number of the left side, and of the right side or what is measured."""
+        return "v", self.measure
+
+    def select(self, columns: str, engine: str) -> str:
+        """The join."""
+        if not self.order:
+            return super().select(columns, engine)
+        return (
+            f"SELECT {columns} FROM {self.left.name} JOIN {self.right.name} "
+            f"EXACT NEAREST {self.nearest} BY {self.order}"
+        )
 
 
 def _names(rows: int, side: str) -> Names:
@@ -43,6 +65,21 @@ def _by_edits(name: str, left: Names, right: Names, edits: int, **more: object) 
         edits=edits,
         words={"ClickHouse": condition.replace("levenshtein", "editDistanceUTF8")},
         peers=("DuckDB", "ClickHouse", "RapidFuzz"),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _nearest(
+    name: str, left: Parquet, right: Parquet, nearest: int, order: str, **more: object
+) -> SimilarQuery:
+    return SimilarQuery(
+        name=name,
+        left=left,
+        right=right,
+        nearest=nearest,
+        order=order,
+        condition=f"the {nearest} nearest by {order}",
+        peers=(),
         **more,  # type: ignore[arg-type]
     )
 
@@ -84,6 +121,9 @@ def _by_jaccard(name: str, rows: int, changed: int, least: float, **more: object
     )
 
 
+_ALIKE = f"{_SHARED} / {_UNION}"
+_IN_COMMON = 5
+
 _NAMES = _by_edits("names", _names(100_000, "v"), _names(100_000, "w"), 2, target=4.0)
 
 SUITE = Suite(
@@ -100,6 +140,36 @@ SUITE = Suite(
         _by_jaccard("few_sets", 10_000, 12, 0.8),
         _by_jaccard("sets", 100_000, 6, 0.5, target=5.0),
         _by_jaccard("sets_1m", 1_000_000, 12, 0.8, target=10.0, off=False),
+        SimilarQuery(
+            name="in_common",
+            left=_sets(100_000, "v", 6),
+            right=_sets(100_000, "w", 6),
+            condition=f"{_SHARED} >= {_IN_COMMON}",
+            columns=("v_tags", "w_tags"),
+            words={
+                "DuckDB": f"len(list_intersect(v_tags, w_tags)) >= {_IN_COMMON}",
+                "ClickHouse": f"length(arrayIntersect(v_tags, w_tags)) >= {_IN_COMMON}",
+            },
+            peers=("DuckDB", "ClickHouse"),
+        ),
+        _nearest(
+            "nearest_name",
+            _names(10_000, "v"),
+            _names(100_000, "w"),
+            1,
+            "DISTANCE levenshtein(v_name, w_name)",
+            columns=("v_name", "w_name"),
+            measure="levenshtein(v_name, w_name)",
+        ),
+        _nearest(
+            "nearest_sets",
+            _sets(10_000, "v", 12),
+            _sets(100_000, "w", 6),
+            3,
+            f"SIMILARITY {_ALIKE}",
+            columns=("v_tags", "w_tags"),
+            measure=f"CAST(1e6 * {_ALIKE} AS BIGINT)",
+        ),
         *shapes_of(_NAMES),
     ),
     peers=("DuckDB", "ClickHouse", "RapidFuzz", "SetSimilaritySearch"),

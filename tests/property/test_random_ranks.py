@@ -62,6 +62,10 @@ IN_PLANE = (
     "try_st_distancespheroid(st_point(l.x, l.n), st_point(r.x, r.n))",
     "try_st_distancesphere(st_point(r.x, r.n), st_point(l.x, l.n))",
 )
+IN_EDITS = (
+    "levenshtein(string(l.x), string(r.x))",
+    "levenshtein(concat(string(r.n), 'ab'), repeat(string(l.x), 3))",
+)
 # Whether the size of a null is -1 without ANSI mode.
 SIZE_OF_NULL = "spark.sql.legacy.sizeOfNull"
 # Sets of a row: with nulls and elements twice, without elements, and null.
@@ -93,6 +97,7 @@ class Ranked:
     rank: str
     ascending: bool
     outer: bool
+    may_be_zero: bool
     first: int
     base: Query
     is_taken: bool = True
@@ -112,6 +117,11 @@ class Ranked:
         return "ASC" if self.ascending else "DESC"
 
     def sql(self, duckdb: bool = False) -> str:
+        # Rows whose ranks are 0.0 and -0.0 are equally good.
+        rows = self.rows()
+        return f"SELECT id, v + 0 AS v FROM ({rows})" if self.may_be_zero else rows
+
+    def rows(self) -> str:
         left, right = (
             source.format(t=t) for source, t in zip(self.base.sources, "lr", strict=True)
         )
@@ -161,8 +171,9 @@ def ranked(
     draw: st.DrawFn, version: tuple[int, ...], base: Query, types: tuple[Type, ...]
 ) -> Ranked:
     x = types[0]
-    of_sets = x not in NESTED and draw(st.integers(0, 3)) == 3
-    distance = of_sets or (x in DISTANCES and draw(st.booleans()))
+    of = "values" if x in NESTED else draw(st.sampled_from(("values", "values", "sets", "texts")))
+    of_sets = of == "sets"
+    distance = of != "values" or (x in DISTANCES and draw(st.booleans()))
     forms = ["row_number", "lateral", "rank", "group by"]
     if not distance:
         forms += ["scalar", *(["asof"] * 2 if version >= (4, 3) else [])]
@@ -176,6 +187,8 @@ def ranked(
     is_vector = x in VECTORS
     of_vectors = BY_SUMS if VECTOR_OF_DOUBLES in types else IN_SPACE
     ranks = of_vectors if is_vector else IN_PLANE if x in NUMBERS else IN_LINE
+    if of == "texts":
+        ranks = IN_EDITS
     rank = draw(st.sampled_from(ranks)) if distance else "r.x"
     part = draw(alike(base)) if of_sets else ""
     is_part = of_sets and draw(st.booleans())
@@ -191,6 +204,7 @@ def ranked(
         rank=part if is_part else f"1 - {part}" if of_sets else rank,
         ascending=not is_part if distance else (draw(st.integers(0, 5)) == 5) == before,
         outer=draw(st.booleans()),
+        may_be_zero=of == "values" and (x in FLOATS or is_vector),
         first=1
         if form in ("scalar", "asof", "rank", "group by")
         else draw(st.sampled_from((1, 1, 2, 5))),
@@ -225,6 +239,7 @@ class FirstMatches(Comparison[Ranked]):
             self.covered["limited"] += "limit: " in node.description
             is_ranked = "rank: " in node.description
             self.covered["of sets"] += is_ranked and node.accelerator == "containment"
+            self.covered["of texts"] += is_ranked and node.accelerator == "similar"
         is_plain = query.base.sources == (SOURCES[0],) * 2
         if query.form in ("nearest by", "asof") and query.is_taken and is_plain and not on.nodes:
             return f"not accelerated as it must be:\n{on.plan}"
