@@ -204,7 +204,7 @@ def ranked(
         rank=part if is_part else f"1 - {part}" if of_sets else rank,
         ascending=not is_part if distance else (draw(st.integers(0, 5)) == 5) == before,
         outer=draw(st.booleans()),
-        may_be_zero=of == "values" and (x in FLOATS or is_vector),
+        may_be_zero=of == "values" and (x in FLOATS or (is_vector and distance)),
         first=1
         if form in ("scalar", "asof", "rank", "group by")
         else draw(st.sampled_from((1, 1, 2, 5))),
