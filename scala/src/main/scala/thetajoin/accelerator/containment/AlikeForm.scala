@@ -4,10 +4,10 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.NumericType
+import org.apache.spark.sql.types.{IntegerType, NumericType}
 
 import thetajoin.condition.NumberForms.{Constant, RoundedQuotient, Times, asDouble, plain}
-import thetajoin.condition.OrderedBy
+import thetajoin.condition.{OrderedBy, Safety}
 
 /**
  * The forms in which people ask how alike two arrays are:
@@ -29,12 +29,14 @@ import thetajoin.condition.OrderedBy
  * @param of the number that the elements in common are a part of
  * @param part of it, a double: a literal, or an expression of one side
  * @param giveNull whether two arrays without elements give null, as a quotient by zero may
+ * @param isQuotient whether two arrays without elements give null or an error, and never true
  */
 private[containment] final case class AlikeForm(
     shared: ArrayIntersect,
     of: AlikeForm.Whole,
     part: Expression,
-    giveNull: Boolean
+    giveNull: Boolean,
+    isQuotient: Boolean
 ) {
   def constant: Option[Double] = part match {
     case Literal(number: Double, _) => Some(number)
@@ -86,7 +88,7 @@ private[containment] object AlikeForm {
       case _ => None
     }
     ofProduct.orElse(ofColumn).map { case (of, part) =>
-      AlikeForm(shared, of, part, giveNull = false)
+      AlikeForm(shared, of, part, giveNull = false, isQuotient = false)
     }
   }
 
@@ -115,25 +117,29 @@ private[containment] object AlikeForm {
    * The elements in common as a part of a number, times a constant.
    *
    * @param rounding how far the part may be from the true one
+   * @param isScaledExactly whether the constant rounds nothing
    */
   private[containment] final case class Quotient(
       shared: ArrayIntersect,
       of: Whole,
       weight: Double,
       rounding: Double,
-      giveNull: Boolean
+      giveNull: Boolean,
+      isScaledExactly: Boolean
   ) {
     def from(limit: Expression): AlikeForm =
-      AlikeForm(shared, of, less(scaled(limit, weight), rounding), giveNull)
+      AlikeForm(shared, of, less(scaled(limit, weight), rounding), giveNull, isQuotient = true)
   }
 
   private[containment] object Quotient {
     def unapply(e: Expression): Option[Quotient] = e match {
       case d @ Divide(Shared(weight, shared), divisor, _) =>
+        val isExact = weight == 1.0 && plain(d.left).isInstanceOf[Size]
         whole(divisor, shared)
-          .map(Quotient(shared, _, weight, RoundedQuotient / weight, givesNull(d)))
+          .map(Quotient(shared, _, weight, RoundedQuotient / weight, givesNull(d), isExact))
       case Times(weight, quotient) if weight > 0.0 =>
-        unapply(plain(quotient)).map(q => q.copy(weight = weight * q.weight))
+        unapply(plain(quotient))
+          .map(q => q.copy(weight = weight * q.weight, isScaledExactly = false))
       case _ => None
     }
 
@@ -165,7 +171,9 @@ private[containment] object AlikeForm {
       case size if isSize(size, r) => Some(Right)
       case Sqrt(product) =>
         plain(product) match {
-          case Multiply(one, other, _) if areBoth(one, other) => Some(GeometricMean)
+          case m @ Multiply(one, other, _)
+              if areBoth(one, other) && (m.dataType != IntegerType || Safety.neverWraps(m)) =>
+            Some(GeometricMean)
           case _ => None
         }
       case Multiply(one, other, _) =>
@@ -174,7 +182,9 @@ private[containment] object AlikeForm {
           case _ => None
         }
       // nullif(size, 0)
-      case If(_, Literal(null, _), size) => whole(size, shared)
+      case If(EqualTo(tested, Constant(0.0)), Literal(null, _), size)
+          if areSame(plain(tested), plain(size)) =>
+        whole(size, shared)
       case sum @ (_: Add | _: Subtract) =>
         val (plus, minus) = terms(sum)
         plus match {

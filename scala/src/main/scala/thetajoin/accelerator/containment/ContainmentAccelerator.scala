@@ -76,8 +76,9 @@ object ContainmentAccelerator extends Accelerator {
     def equal = EqualKeys.of(shape, request.buildSide)
     (nearest, usable.sortBy(rank).headOption) match {
       case (Some((alike, form)), _) =>
+        // A product is true of two arrays without elements, which have no rank.
         val bound = conditions.collectFirst {
-          case a: Alike if a.isOfSame(alike) && a.column.isEmpty => a
+          case a: Alike if a.isOfSame(alike) && a.column.isEmpty && a.form.isQuotient => a
         }
         equal.map(offer(alike, form, bound, _, request))
       case (None, Some(condition)) => equal.map(offer(condition, _, request))

@@ -26,11 +26,9 @@ private[containment] final case class NearestForm(
   def mayBeNull: Boolean = nulls != NearestOrder.NoNulls
 
   /** The part times this is what Spark computes, or a little more where Spark rounds more than once. */
-  private def weight: Double = {
-    val isExact = part.of != AlikeForm.GeometricMean &&
-      part.weight == math.scalb(1.0, math.getExponent(part.weight))
-    if (isExact) part.weight else part.weight * (1.0 + 1e-12)
-  }
+  private def weight: Double =
+    if (part.isScaledExactly && part.of != AlikeForm.GeometricMean) part.weight
+    else part.weight * (1.0 + 1e-12)
 }
 
 private[containment] object NearestForm {

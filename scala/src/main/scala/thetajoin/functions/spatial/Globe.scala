@@ -29,9 +29,7 @@ sealed abstract class Globe(val function: String, val radius: Double) extends Se
     val ofCurve = radius / math.sqrt(1 - squaredEccentricity * sine * sine)
     if (axis == 2) ofCurve * (1 - squaredEccentricity) * sine
     else {
-      val east = math.toRadians(
-        if (math.abs(longitude) <= 180) longitude else math.IEEEremainder(longitude, 360)
-      )
+      val east = math.toRadians(Globe.once(longitude))
       ofCurve * math.cos(north) * (if (axis == 0) math.cos(east) else math.sin(east))
     }
   }
@@ -55,7 +53,7 @@ object Globe {
         sine * sine
       }
       def cosine(degrees: Double) = math.cos(math.toRadians(degrees))
-      val ofLongitudes = squaredSine(otherLongitude - longitude)
+      val ofLongitudes = squaredSine(once(otherLongitude) - once(longitude))
       val haversine = squaredSine(otherLatitude - latitude) +
         cosine(latitude) * cosine(otherLatitude) * ofLongitudes
       2 * radius * math.asin(math.sqrt(math.min(1.0, haversine)))
@@ -77,6 +75,10 @@ object Globe {
         .Inverse(latitude, longitude, otherLatitude, otherLongitude, GeodesicMask.DISTANCE)
         .s12
   }
+
+  /** A longitude from -180 to 180. */
+  private def once(longitude: Double): Double =
+    if (math.abs(longitude) <= 180) longitude else math.IEEEremainder(longitude, 360)
 
   /** Why a geometry that is not empty is no point of longitude and latitude. */
   def fault(isPoint: Boolean, latitude: Double): Option[String] =
