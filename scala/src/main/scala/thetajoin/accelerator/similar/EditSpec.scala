@@ -67,12 +67,18 @@ private final class TextsBuilder(keys: Int, types: Seq[DataType]) {
 
   def bytes: Long = grouping.bytes + 2 * (texts.bytes + starts.bytes)
 
-  /** Pieces have a hash, a row, a signature and a slot of a table each, and are sorted. */
-  def bytesOfPieces(pieces: Long): Long = 60L * math.min(texts.length.toLong, pieces)
+  def bytesOfPieces(pieces: Long): Long =
+    TextsBuilder.BytesOfPiece * math.min(texts.length.toLong, pieces)
 
   /** Called once, after all rows. */
   def grouped(): Grouping = grouping.grouped()
 
   def rows(grouped: Grouping): TextRows =
     new TextRows(keys, grouping.groups, grouped.groupOf, texts.result(), starts.result())
+}
+
+private object TextsBuilder {
+
+  /** Pieces have a hash, a row, a signature and a slot of a table each, and are sorted. */
+  final val BytesOfPiece = 60L
 }

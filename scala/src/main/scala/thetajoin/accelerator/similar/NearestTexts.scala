@@ -74,7 +74,7 @@ private final class NearestTextsBuilder(spec: NearestTextsSpec, types: Seq[DataT
 
   /** Besides the texts: pieces, and for each row its class in each level, its place and two words of bits. */
   override def bytes: Long =
-    texts.bytes + 60L * pieces + (8L * NearestTexts.Levels + 20L) * count
+    texts.bytes + TextsBuilder.BytesOfPiece * pieces + (8L * NearestTexts.Levels + 20L) * count
 
   override def finish(): OrderedIndex = {
     val Grouping(starts, order) = texts.grouped()
@@ -174,14 +174,14 @@ private final class NearestTextsProber(index: NearestTexts)
   }
 
   private def readFewest(): Unit = {
-    val from = index.starts(group)
+    val (from, pairs) = (index.starts(group), text.pairs)
     if (fewest.length < size) fewest = new Array[Byte](size)
     java.util.Arrays.fill(count, 0)
     var i = 0
     while (i < size) {
       val longer = math.abs(rows.length(index.order(from + i)) - text.length)
       val ofLetters = Letters.fewestEdits(text.signature, index.signatures(from + i))
-      val ofPairs = Letters.fewestEditsOfPairs(text.pairs, index.pairs(from + i))
+      val ofPairs = Letters.fewestEditsOfPairs(pairs, index.pairs(from + i))
       val most = math.min(math.max(longer, math.max(ofLetters, ofPairs)), Byte.MaxValue.toInt)
       fewest(i) = most.toByte
       count(most) += 1

@@ -12,17 +12,19 @@ private[similar] final class ProbeText(rows: TextRows) {
   private val table = new EditDistance
   private var areBitsRead = false
   val hashes = new PieceHashes
-  var signature, pairs = 0L
+  var signature = 0L
 
   def read(text: UTF8String): Unit = {
     letters.read(text)
     hashes.read(letters.array, 0, letters.length)
     signature = Letters.signature(letters.array, 0, letters.length)
-    pairs = Letters.pairs(letters.array, 0, letters.length)
     areBitsRead = false
   }
 
   def length: Int = letters.length
+
+  /** See [[Letters.pairs]]. Computed at each call. */
+  def pairs: Long = Letters.pairs(letters.array, 0, letters.length)
 
   def isWithin(row: Int, edits: Int): Boolean = {
     val (from, until) = (rows.starts(row), rows.starts(row + 1))
