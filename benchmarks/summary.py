@@ -64,8 +64,11 @@ QUERIES = {
         "in_areas",
         "in_blocks",
         "nearest_3",
+        "on_earth",
+        "on_earth_nearest_3",
         "near_grouped",
     ),
+    "similar": ("names", "codes", "sets", "sets_1m", "in_common", "nearest_name", "names_grouped"),
     "asof": (
         "symbols",
         "symbols_tolerance",

@@ -62,7 +62,7 @@ private[containment] object AlikeSets {
 }
 
 private final class AlikeProber(index: AlikeSets) extends OneListProber(index.rows.finder) {
-  private val (sets, postings) = (index.rows.sets, index.rows.postings)
+  private val sets = index.rows.sets
   private val (measure, parts) = (index.measure, index.parts)
   private val (prefixes, signatures) = (index.prefixes, index.signatures)
   private val probe = new ProbeSet(index.rows)
@@ -87,7 +87,7 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.ro
     if (last > 0) {
       // To compare a row takes as long as to count it so often, if it has about as many tokens as the probe row.
       val comparedAsCounted = 0.33 * probe.known
-      if (probe.met(postings, probe.known) <= comparedAsCounted * probe.met(prefixes, last)) count()
+      if (probe.met <= comparedAsCounted * probe.met(prefixes, last)) count()
       else compare(last)
     }
     giveCollected()
@@ -176,6 +176,7 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.ro
   }
 
   private def count(token: Int): Unit = {
+    val postings = index.rows.postings
     cancellation.count(postings.count(token))
     var i = postings.starts(token)
     while (i < postings.starts(token + 1)) {

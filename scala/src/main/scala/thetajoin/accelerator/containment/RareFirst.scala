@@ -8,16 +8,22 @@ import thetajoin.kit.LongOrder
  * Sets whose tokens are numbered by how rare they are. The rarest token is 0.
  *
  * @param rankOf the number of each token of the vocabulary
+ * @param frequency how many rows have the token of each number
  * @param sets the numbers of each row's tokens, in ascending order
- * @param postings the rows of each number
  */
 final class RareFirst(
     val finder: TokenFinder,
     val rankOf: Array[Int],
-    val sets: TokenSets,
-    val postings: Postings
+    val frequency: Array[Int],
+    val sets: TokenSets
 ) extends Serializable {
-  def bytes: Long = finder.bytes + 4L * rankOf.length + sets.bytes + postings.bytes
+
+  /** The rows of each number. Not every join reads them, so an executor makes them when they are first asked for. */
+  @transient lazy val postings: Postings = sets.postings(rankOf.length)
+
+  /** With the rows of each number. */
+  def bytes: Long =
+    finder.bytes + 4L * rankOf.length + 8L * frequency.length + sets.bytes + 4L * sets.tokens.length
 
   /** A signature of each row. */
   def signatures: Array[Long] = Array.tabulate(sets.rows)(row =>
@@ -29,21 +35,18 @@ private[containment] object RareFirst {
 
   /** The sets in this order. */
   def apply(finder: TokenFinder, arrived: TokenSets, order: Array[Int]): RareFirst = {
-    val rankOf = ranks(arrived.tokens, finder.vocabulary.size)
-    val sets = arrived.inOrder(order, rankOf).sorted
-    new RareFirst(finder, rankOf, sets, sets.postings(rankOf.length))
-  }
-
-  private def ranks(tokens: Array[Int], vocabulary: Int): Array[Int] = {
+    val vocabulary = finder.vocabulary.size
     val frequency = new Array[Long](vocabulary)
-    tokens.foreach(frequency(_) += 1)
+    arrived.tokens.foreach(frequency(_) += 1)
+    val byRank = LongOrder.ascending(frequency, vocabulary)
     val rankOf = new Array[Int](vocabulary)
-    var rank = 0
-    LongOrder.ascending(frequency, vocabulary).foreach { token =>
-      rankOf(token) = rank
-      rank += 1
-    }
-    rankOf
+    for (rank <- byRank.indices) rankOf(byRank(rank)) = rank
+    new RareFirst(
+      finder,
+      rankOf,
+      byRank.map(frequency(_).toInt),
+      arrived.inOrder(order, rankOf).sorted
+    )
   }
 
   /** A bit of 64 for each token. Each bit that another set lacks is a token that it lacks. */
@@ -83,7 +86,18 @@ private[containment] final class ProbeSet(index: RareFirst) {
     signature = RareFirst.signature(ranks, 0, known)
   }
 
-  /** How many rows have one of the tokens from `[0, last)`, each counted once for each of them. */
+  /** How many rows have the probe row's tokens, each counted once for each of them. */
+  def met: Long = {
+    var rows = 0L
+    var i = 0
+    while (i < known) {
+      rows += index.frequency(ranks(i))
+      i += 1
+    }
+    rows
+  }
+
+  /** How many rows have one of the tokens from `[0, last)` in these postings, each counted once for each of them. */
   def met(postings: Postings, last: Int): Long = {
     var rows = 0L
     var i = 0
