@@ -190,8 +190,9 @@ object ReasonCode {
   case object Streaming
       extends ReasonCode(
         "STREAMING",
-        "Joins of streaming queries are left to Spark",
-        "Join inside foreachBatch to use an accelerator on each batch."
+        "Of the joins of streaming queries those of a stream with a table that is broadcast are accelerated",
+        "Have the table broadcast by a hint, or by a higher spark.thetajoin.broadcast.maxBytes. " +
+          "Or join inside foreachBatch."
       )
   case object SubqueryInCondition
       extends ReasonCode(

@@ -14,7 +14,7 @@ import thetajoin.logical.OrAsItIs
  */
 object RecogniseRanked extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
+    if (!Settings.Enabled.in(conf)) plan
     else plan.transformUpWithSubqueries {
       case join: AsOfJoin if join.resolved => orElse(join)(SparksRanked.asOf(join))
       case join: LateralJoin if join.resolved => orElse(join)(FirstOfSubquery.lateral(join))
