@@ -1,7 +1,8 @@
 """A stream joined with a table of IP ranges, extension off and on: `python -m benchmarks.streams`.
 
-A line for each run gives the seconds of a micro-batch (the median after the first, and the first), the rows a
-second, and how many micro-batches built an index. Off runs fewer micro-batches, since each looks at all pairs.
+A line for each run gives the rows a second, the seconds of a micro-batch (the median after the
+first, and the first), and how many micro-batches built an index. Off runs fewer micro-batches:
+each looks at all pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import thetajoin
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 RANGES = 1_000_000
 WIDTH = 4000
@@ -21,7 +22,7 @@ BUILT = "built to be kept"
 
 
 def main() -> int:
-    """Print a line for off and for on; 1 if rows differ, or if an index was built more than once."""
+    """Print a line for off and for on; 1 if rows differ, or if several indexes were built."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=2000, help="of a micro-batch")
     parser.add_argument("--batches", type=int, default=30, help="with the extension on")
@@ -93,7 +94,7 @@ def _built(spark: SparkSession) -> int:
     return sum(BUILT in plan for plan in plans)
 
 
-def _rows(spark: SparkSession, folder: Path, enabled: str, below: int) -> list[object]:
+def _rows(spark: SparkSession, folder: Path, enabled: str, below: int) -> list[Row]:
     out: DataFrame = spark.read.parquet(str(folder / f"out-{enabled}"))
     return sorted(out.where(out.id < below).collect())
 

@@ -16,7 +16,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-SCHEMA = "id BIGINT, x BIGINT, k BIGINT, px DOUBLE, py DOUBLE, s STRING, tags ARRAY<STRING>, t TIMESTAMP"
+SCHEMA = (
+    "id BIGINT, x BIGINT, k BIGINT, px DOUBLE, py DOUBLE, s STRING, tags ARRAY<STRING>, t TIMESTAMP"
+)
 _WORDS = ["amber", "basalt", "cedar", "delta", "ember", "flint", "garnet", "hazel"]
 _JOIN = re.compile(r"\w+ThetaJoin (\w+), (\w+)")
 BUILT = "built to be kept"
@@ -42,6 +44,7 @@ class Events:
 
     def stream(self, session: SparkSession, files: int = 1) -> DataFrame:
         """At most so many files in a micro-batch."""
+        self.folder.mkdir(exist_ok=True)
         reader = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", files)
         return reader.json(str(self.folder))
 
@@ -91,7 +94,9 @@ def run(
     """Starts a query from the checkpoint of its folder. Stops it in the middle if told after how many micro-batches."""
     session = frame.sparkSession
     with micro_batches(session) as plans:
-        writer = frame.writeStream.outputMode(mode).option("checkpointLocation", str(folder / "state"))
+        writer = frame.writeStream.outputMode(mode).option(
+            "checkpointLocation", str(folder / "state")
+        )
         writer = writer.format("parquet").option("path", str(folder / "out"))
         query = writer.trigger(availableNow=True).start()
         try:
@@ -112,7 +117,6 @@ def run_steps(
     frame: DataFrame, folder: Path, events: Events, changes: list[Callable[[], None]]
 ) -> Run:
     """Runs a query that goes on while things change: a micro-batch of one file more after each change."""
-    events.folder.mkdir(exist_ok=True)
     with micro_batches(frame.sparkSession) as plans:
         writer = frame.writeStream.option("checkpointLocation", str(folder / "state"))
         query = writer.format("parquet").option("path", str(folder / "out")).start()

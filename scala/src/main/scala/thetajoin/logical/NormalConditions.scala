@@ -17,7 +17,8 @@ object NormalConditions extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!Settings.Enabled.in(conf)) plan
     else plan.transformUpWithPruning(_.containsPattern(JOIN)) {
-      case join: Join if !join.children.forall(_.isStreaming) => orElse(join)(c => join.copy(condition = c), join.condition)
+      case join: Join if !join.children.forall(_.isStreaming) =>
+        orElse(join)(c => join.copy(condition = c), join.condition)
       case join: RankedJoin => orElse(join)(c => join.copy(condition = c), join.condition)
     }
 

@@ -14,8 +14,8 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 /**
- * Plans that give the same rows each time they are read. Streams are none: of what a rule puts above them Spark may
- * make state.
+ * Plans that give the same rows each time they are read. Streams are none: Spark may keep state for a node
+ * that a rule puts above them.
  */
 private[thetajoin] object Repeatable {
 

@@ -190,9 +190,9 @@ object ReasonCode {
   case object Streaming
       extends ReasonCode(
         "STREAMING",
-        "Of the joins of streaming queries those of a stream with a table that is broadcast are accelerated",
-        "Have the table broadcast by a hint, or by a higher spark.thetajoin.broadcast.maxBytes. " +
-          "Or join inside foreachBatch."
+        "Joins of two streams are left to Spark, and so are joins of a stream with a table that is " +
+          "too large to broadcast",
+        "Raise spark.thetajoin.broadcast.maxBytes for the table, or join inside foreachBatch."
       )
   case object SubqueryInCondition
       extends ReasonCode(

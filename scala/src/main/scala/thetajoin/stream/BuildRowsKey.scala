@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.columnar.{InMemoryRelation, InMemoryTableS
 import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.execution.thetabridge.Lasting
 
+import thetajoin.exec.{ProbeRowsExec, RepeatableRowsExec, SieveExec}
 import thetajoin.relation.ThetaBroadcastMode
 
 /**
@@ -60,7 +61,7 @@ private[stream] object BuildRowsKey {
   private def asPlanned(plan: SparkPlan): SparkPlan = plan match {
     case stage: QueryStageExec => asPlanned(stage.plan)
     case _: AQEShuffleReadExec | _: WholeStageCodegenExec | _: InputAdapter |
-        _: ColumnarToRowExec =>
+        _: ColumnarToRowExec | _: ProbeRowsExec | _: RepeatableRowsExec | _: SieveExec =>
       asPlanned(plan.children.head)
     case _ => plan.mapChildren(asPlanned)
   }

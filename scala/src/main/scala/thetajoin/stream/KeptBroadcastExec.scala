@@ -30,8 +30,8 @@ import thetajoin.relation.{ThetaBroadcastMode, ThetaRelation}
 final case class KeptBroadcastExec private[stream] (
     mode: ThetaBroadcastMode,
     child: SparkPlan,
-    key: BuildRowsKey,
-    found: Option[Broadcast[Any]]
+    @transient key: BuildRowsKey,
+    @transient found: Option[Broadcast[Any]]
 )(@transient private val kept: KeptIndexes)
     extends Exchange
     with BroadcastExchangeLike

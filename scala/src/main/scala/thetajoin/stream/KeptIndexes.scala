@@ -9,7 +9,7 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, S
 import org.apache.spark.sql.execution.thetabridge.Lasting
 import org.apache.spark.sql.streaming.StreamingQueryListener.QueryTerminatedEvent
 
-/** The indexes that a streaming query keeps: those that its last micro-batch has used. */
+/** The indexes that a streaming query keeps, from its last micro-batch to the next. */
 private[stream] final class KeptIndexes {
   private var batch = ""
   private var kept = Seq.empty[(BuildRowsKey, Broadcast[Any])]

@@ -22,7 +22,8 @@ class KeptIndexesSuite extends AnyFunSuite with SharedSession with Eventually {
     implicit val context: org.apache.spark.sql.SQLContext = spark.sqlContext
     val source = MemoryStream[Int]
     source.toDF().createOrReplaceTempView("events")
-    val joined = spark.sql(s"SELECT value, r.lo FROM events JOIN $table r ON value BETWEEN r.lo AND r.hi")
+    val joined =
+      spark.sql(s"SELECT value, r.lo FROM events JOIN $table r ON value BETWEEN r.lo AND r.hi")
     val query = joined.writeStream.format("memory").queryName("written").start()
     try body(source, query)
     finally query.stop()
