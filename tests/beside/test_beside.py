@@ -130,12 +130,14 @@ RAN = {
 JOBS: dict[str, dict[str, Any]] = {"Delta": DELTA, "Iceberg": ICEBERG, "Sedona": SEDONA}
 
 
-def told(job: dict[str, Any], ours: str, folder: Path) -> dict[str, Any]:
+def told(
+    job: dict[str, Any], ours: str, folder: Path, program: str = "program.py"
+) -> dict[str, Any]:
     jars = ",".join(str(JARS / f"{name}.jar") for name in job["jars"])
     confs = job["confs"] | {"spark.jars": jars, "spark.sql.warehouse.dir": "tables"}
     python = ROOT / f".venv-{job['spark']}/bin/python"
     done = subprocess.run(
-        [str(python), str(Path(__file__).with_name("program.py")), json.dumps({**job, "confs": confs, "ours": ours})],
+        [str(python), str(Path(__file__).with_name(program)), json.dumps({**job, "confs": confs, "ours": ours})],
         cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT / "python/src")}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-4000:]
@@ -163,6 +165,32 @@ def test_distances_on_the_globe_are_those_of_sedona(ours: str, tmp_path: Path) -
     same = ["Row(pairs=200, sphere=200, spheroid=200, within=200, both=True)"]
     assert said["false"]["rows"] == said["true"]["rows"] == same
     assert said["true"]["joins"] == {name: [] for name in GLOBE["statements"]}
+
+
+@pytest.mark.parametrize("adaptive", ["false", "true"])
+def test_a_stream_sees_each_version_of_a_table(tmp_path: Path, adaptive: str) -> None:
+    """Its index is kept until the table has another version."""
+    said = told(
+        DELTA
+        | {
+            "confs": DELTA["confs"] | {"spark.sql.adaptive.enabled": adaptive},
+            "setup": [
+                "DROP TABLE IF EXISTS t",
+                f"""CREATE TABLE t USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')
+                AS SELECT pk, x AS low, x + 400 AS high FROM ({ROWS})""",
+            ],
+            "query": "SELECT e.id, t.pk FROM events e LEFT JOIN t ON e.x BETWEEN t.low AND t.high",
+            "changes": [
+                "SELECT 1", "SELECT 1", "DELETE FROM t WHERE pk % 7 = 3", "SELECT 1",
+                "INSERT INTO t VALUES (1000, 0, 999)", "SELECT 1", "DELETE FROM t WHERE pk = 4", "SELECT 1",
+            ],
+        },
+        "last", tmp_path, "streams.py",
+    )  # fmt: skip
+    off, on = said["false"], said["true"]
+    assert off["rows"] == on["rows"] and on["rows"]
+    assert not off["joins"] and on["joins"] == [["interval", "LeftOuter"]]
+    assert on["built"] == [True, False, True, False, True, False, True, False]
 
 
 def test_the_page_has_the_merge_that_runs() -> None:

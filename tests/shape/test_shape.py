@@ -16,7 +16,7 @@ JAVA = ROOT / "scala" / "src" / "main" / "java" / "thetajoin"
 # A folder imports only what stands before it. Settings.scala, beside the folders, is open to all.
 LAYERS = [
     "reason", "condition", "functions", "rowstore", "contract", "kit", "accelerator", "relation", "codegen", "aggregate", "driver", "logical", "hints", "planner", "large", "recognise", "exec",
-    "stage", "report", "ui",
+    "stream", "stage", "report", "ui",
 ]  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def reasons(session: SparkSession, sql: str) -> list[str | None]:
     return [row.reason_code for row in rows]
 
 
-def test_streaming_joins_are_left_to_spark(session: SparkSession, tmp_path: Path) -> None:
+def test_joins_of_two_streams_are_left_to_spark(session: SparkSession, tmp_path: Path) -> None:
     session.readStream.format("rate").load().createOrReplaceTempView("ticks")
     rows = session.sql("SELECT value, x FROM ticks JOIN a ON value > x")
     query = rows.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start()

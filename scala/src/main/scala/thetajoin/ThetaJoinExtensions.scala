@@ -25,6 +25,7 @@ import thetajoin.recognise.{
 }
 import thetajoin.report.ExplainFunction
 import thetajoin.stage.{FoldAggregates, IsolateProbe}
+import thetajoin.stream.KeepIndexes
 
 /** The entry into Spark: `spark.sql.extensions=thetajoin.ThetaJoinExtensions`. */
 final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
@@ -47,11 +48,12 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectColumnar(_ =>
       new ColumnarRule {
         override def preColumnarTransitions: Rule[SparkPlan] = plan =>
-          IsolateProbe(FoldAggregates(BoundScans(BuildRows(TakeArrangedJoins(plan)))))
+          IsolateProbe(FoldAggregates(BoundScans(BuildRows(KeepIndexes(TakeArrangedJoins(plan))))))
       }
     )
     extensions.injectQueryStagePrepRule(_ => TakeArrangedJoins)
     extensions.injectQueryStagePrepRule(_ => FoldAggregates)
+    extensions.injectQueryStagePrepRule(_ => KeepIndexes)
     extensions.injectTableFunction(ExplainFunction.description)
     SqlFunction.lacking(
       SpatialFunctions.descriptions ++ VectorSqlFunctions.descriptions ++

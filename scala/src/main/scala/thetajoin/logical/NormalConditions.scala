@@ -9,12 +9,16 @@ import thetajoin.Settings
 import thetajoin.condition.Sides
 import thetajoin.condition.rules.Rules
 
-/** Gives the conditions of joins the forms that indexes serve, and Spark's own joins too: see [[Rules]]. */
+/**
+ * Gives the conditions of joins the forms that indexes serve, and Spark's own joins too: see [[Rules]]. A join of two
+ * streams stays as it is: Spark reads from its condition for how long it must keep rows.
+ */
 object NormalConditions extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
+    if (!Settings.Enabled.in(conf)) plan
     else plan.transformUpWithPruning(_.containsPattern(JOIN)) {
-      case join: Join => orElse(join)(c => join.copy(condition = c), join.condition)
+      case join: Join if !join.children.forall(_.isStreaming) =>
+        orElse(join)(c => join.copy(condition = c), join.condition)
       case join: RankedJoin => orElse(join)(c => join.copy(condition = c), join.condition)
     }
 

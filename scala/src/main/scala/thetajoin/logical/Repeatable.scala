@@ -13,11 +13,15 @@ import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-/** Plans that give the same rows each time they are read. */
+/**
+ * Plans that give the same rows each time they are read. Streams are none: Spark may keep state for a node
+ * that a rule puts above them.
+ */
 private[thetajoin] object Repeatable {
 
   /** The plans that read files, and compute of their columns. */
   def apply(plan: LogicalPlan): Boolean = plan match {
+    case _ if plan.isStreaming => false
     case table: LogicalRelation =>
       table.relation match {
         case files: HadoopFsRelation => apply(files)

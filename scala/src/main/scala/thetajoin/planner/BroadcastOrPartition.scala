@@ -39,9 +39,11 @@ private[planner] object BroadcastOrPartition {
       servesMore: BuildSide => Boolean
   ): Either[Reason, Seq[Seq[Placement]]] =
     broadcastAlready(join).map(_.map(broadcast)).getOrElse {
-      if (ranked.isDefined) Right(Seq(Seq(ofRanked(join, ranked.flatMap(_.blocksAbove), conf))))
-      else if (ExtractEquiJoinKeys.unapply(join).isDefined) byKeys(join, shape, conf, servesMore)
-      else withoutKeys(join, conf)
+      val tiers =
+        if (ranked.isDefined) Right(Seq(Seq(ofRanked(join, ranked.flatMap(_.blocksAbove), conf))))
+        else if (ExtractEquiJoinKeys.unapply(join).isDefined) byKeys(join, shape, conf, servesMore)
+        else withoutKeys(join, conf)
+      if (join.isStreaming) tiers.flatMap(BesideStream.of(join, _, conf)) else tiers
     }
 
   private def broadcast(side: BuildSide) = Seq(Seq(Placement.Broadcast(side)))
@@ -135,7 +137,8 @@ private[planner] object BroadcastOrPartition {
   private def ofRanked(join: Join, blocksAbove: Option[BigInt], conf: SQLConf): Placement = {
     def isShuffled = ExtractEquiJoinKeys.unapply(join).isDefined &&
       !(Sizes.fits(join, BuildRight, conf) || fitsByRange(join, BuildRight, conf))
-    if (blocksAbove.exists(!Sizes.isFoundSmall(join.right, _)))
+    if (join.isStreaming) Placement.Broadcast(BuildRight)
+    else if (blocksAbove.exists(!Sizes.isFoundSmall(join.right, _)))
       Placement.Blocks(BuildRight, TaskShare.buildBytes(conf))
     else if (isShuffled) Placement.Shuffle(BuildRight)
     else Placement.Broadcast(BuildRight)

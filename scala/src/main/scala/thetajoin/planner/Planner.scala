@@ -55,7 +55,7 @@ object Planner {
       Some(ReasonCode.Hinted(ThetaHint.Never))
     else if (!Settings.Enabled.in(conf))
       Some(ReasonCode.Disabled(s"${Settings.Enabled.key}=false"))
-    else if (join.isStreaming) Some(ReasonCode.Streaming())
+    else if (join.children.forall(_.isStreaming)) Some(ReasonCode.Streaming("both sides stream"))
     else if (JoinRole.of(join.joinType, BuildRight).isEmpty)
       Some(ReasonCode.UnsupportedJoinType(join.joinType.toString))
     else if (condition.exists(_.exists(_.isInstanceOf[PythonUDF]))) Some(ReasonCode.PythonUdf())

@@ -30,7 +30,11 @@ private[thetajoin] object Sizes {
   def smaller(join: Join): BuildSide =
     if (size(join, BuildRight) <= size(join, BuildLeft)) BuildRight else BuildLeft
 
-  def size(join: Join, side: BuildSide): BigInt = built(join, side).stats.sizeInBytes
+  /** A micro-batch of a stream may be of any size, whatever the statistics of this one say. */
+  def size(join: Join, side: BuildSide): BigInt = {
+    val plan = built(join, side)
+    if (plan.isStreaming) Long.MaxValue else plan.stats.sizeInBytes
+  }
 
   /**
    * The most bytes of a side that is broadcast where it may be shuffled too: the driver holds several times as much

@@ -190,8 +190,9 @@ object ReasonCode {
   case object Streaming
       extends ReasonCode(
         "STREAMING",
-        "Joins of streaming queries are left to Spark",
-        "Join inside foreachBatch to use an accelerator on each batch."
+        "Joins of two streams are left to Spark, and so are joins of a stream with a table that is " +
+          "too large to broadcast",
+        "Raise spark.thetajoin.broadcast.maxBytes for the table, or join inside foreachBatch."
       )
   case object SubqueryInCondition
       extends ReasonCode(

@@ -18,13 +18,14 @@ import thetajoin.logical.OrAsItIs
  *   a LEFT JOIN b ON <condition> WHERE b.id IS NULL      becomes      a LEFT ANTI JOIN b ON <condition>
  * }}}
  *
- * The column is never null in a row with a match: its table has no null there, or the condition compares it.
+ * The column is never null in a row with a match: its table has no null there, or the condition compares it. A join of
+ * two streams stays as it is.
  */
 object AntiOfOuter extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
+    if (!Settings.Enabled.in(conf)) plan
     else plan.transformWithPruning(_.containsAllPatterns(FILTER, OUTER_JOIN)) {
-      case filter @ Filter(condition, join: Join) =>
+      case filter @ Filter(condition, join: Join) if !join.children.forall(_.isStreaming) =>
         orAsItIs("a join whose matches are filtered out")(anti(condition, join)).getOrElse(filter)
     }
 

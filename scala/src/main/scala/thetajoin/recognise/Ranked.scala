@@ -53,7 +53,7 @@ private[recognise] final case class Ranked(
   )
 
   private def taken(conf: SQLConf, mustBeFound: Boolean): Option[LogicalPlan] =
-    if (!isPure) None
+    if (!isPure || right.isStreaming) None
     else if (sharesColumns) renewed.flatMap(_.taken(conf, mustBeFound)).map(underOldNames)
     else {
       val condition = others.reduceOption(And(_, _))

@@ -3,6 +3,7 @@ package thetajoin.recognise
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.streaming.OutputMode
 
 import thetajoin.Settings
 import thetajoin.logical.OrAsItIs
@@ -14,7 +15,7 @@ import thetajoin.logical.OrAsItIs
  */
 object RecogniseRanked extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
+    if (!Settings.Enabled.in(conf) || mayHaveState(plan)) plan
     else plan.transformUpWithSubqueries {
       case join: AsOfJoin if join.resolved => orElse(join)(SparksRanked.asOf(join))
       case join: LateralJoin if join.resolved => orElse(join)(FirstOfSubquery.lateral(join))
@@ -22,6 +23,14 @@ object RecogniseRanked extends Rule[LogicalPlan] with OrAsItIs {
         orElse(node)(FirstOfSubquery.scalars(node.asInstanceOf[UnaryNode]))
       case join: BinaryNode if join.resolved => orElse(join)(SparksRanked.nearestBy(join))
     }
+
+  /**
+   * Whether Spark may run a streaming query with state for these joins, which a checkpoint then has. It refuses one
+   * that appends and has no watermark.
+   */
+  private def mayHaveState(plan: LogicalPlan): Boolean =
+    plan.isStreaming && (plan.exists(_.isInstanceOf[EventTimeWatermark]) ||
+      !plan.exists(_.productIterator.contains(OutputMode.Append)))
 
   private def hasSubquery(node: LogicalPlan): Boolean =
     node.resolved && node.expressions.exists(_.exists(_.isInstanceOf[ScalarSubquery]))

@@ -13,6 +13,7 @@ import thetajoin.logical.RankedJoin
 import thetajoin.planner.{Decision, Estimate, Loser}
 import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.stage.FoldAggregates
+import thetajoin.stream.KeptBroadcastExec
 
 /**
  * The report on one join of a plan: which accelerator serves it, or why none does.
@@ -134,11 +135,17 @@ object JoinReport extends AdaptiveSparkPlanHelper {
       condition.map(sql).getOrElse("true"),
       outcome,
       if (outcome.isLeft || ofPairs.nonEmpty) decision.losers else Nil,
-      readings ++ ofPairs ++ ofRanked ++ logical.toSeq.flatMap(
+      readings ++ kept(exec) ++ ofPairs ++ ofRanked ++ logical.toSeq.flatMap(
         ThetaHint.of
       ).flatMap(_.note).distinct,
       counts
     )
+  }
+
+  private def kept(exec: BaseJoinExec): Option[String] = exec match {
+    case ours: ThetaJoinExec =>
+      collectFirst(ours.build) { case b: KeptBroadcastExec => s"the index is ${b.told}" }
+    case _ => None
   }
 
   private def acceleration(
