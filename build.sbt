@@ -75,7 +75,11 @@ lazy val testkit = (project in file("scala/testkit"))
   .settings(
     name := "thetajoin-testkit",
     libraryDependencies ++= testLibraries,
-    Test / resourceDirectory := (root / Test / resourceDirectory).value
+    Test / resourceDirectory := (root / Test / resourceDirectory).value,
+    // Code that runs once is most of the time.
+    Test / javaOptions ++= "-XX:TieredStopAtLevel=1" +: sys.props.toSeq.collect {
+      case (key, value) if key.startsWith("thetajoin.testkit.") => s"-D$key=$value"
+    }
   )
 
 lazy val root = (project in file("."))

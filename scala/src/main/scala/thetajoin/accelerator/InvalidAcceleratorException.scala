@@ -6,8 +6,12 @@ import thetajoin.Settings
 import thetajoin.contract.{Accelerator, Contract}
 
 /** An accelerator of another jar that can't be used. */
-final class InvalidAcceleratorException private (what: String, why: String, remedy: String, cause: Throwable)
-    extends IllegalArgumentException(
+final class InvalidAcceleratorException private (
+    what: String,
+    why: String,
+    remedy: String,
+    cause: Throwable
+) extends IllegalArgumentException(
       s"[INVALID_ACCELERATOR] An accelerator can't be used: $what: $why. $remedy",
       cause
     )

@@ -59,7 +59,12 @@ class OldAcceleratorsSuite extends AnyFunSuite {
 
   private def folder(): Path = Files.createTempDirectory("thetajoin")
 
-  private def compile(texts: Map[String, String], from: Path, to: Path, first: String = ""): Unit = {
+  private def compile(
+      texts: Map[String, String],
+      from: Path,
+      to: Path,
+      first: String = ""
+  ): Unit = {
     val files = texts.map { case (name, text) =>
       val file = from.resolve(name.replace('.', '/') + ".java")
       Files.createDirectories(file.getParent)
@@ -92,7 +97,8 @@ class OldAcceleratorsSuite extends AnyFunSuite {
 
   /** The message, which names the class and says what to do, whether it is named or a service. */
   private def refusal(classes: Path): String = {
-    val byName = intercept[InvalidAcceleratorException](inLoader(classes)(Registry.accelerators(named)))
+    val byName =
+      intercept[InvalidAcceleratorException](inLoader(classes)(Registry.accelerators(named)))
     val byService = intercept[InvalidAcceleratorException](
       inLoader(asService(classes))(Registry.accelerators(new SQLConf))
     )

@@ -11,7 +11,9 @@ import thetajoin.accelerator.Found
 /** The index gives the rules that a loop finds. The kit of tests compares them for few columns. */
 class WildcardIndexSuite extends AnyFunSuite {
   private def row(values: Seq[Long]): InternalRow =
-    UnsafeProjection.create(values.map(_ => LongType: DataType).toArray)(InternalRow.fromSeq(values))
+    UnsafeProjection.create(
+      values.map(_ => LongType: DataType).toArray
+    )(InternalRow.fromSeq(values))
 
   test("rules of as many columns as a set may have") {
     val columns = WildcardSpec.MostColumns

@@ -13,8 +13,11 @@ import org.scalatest.concurrent.Eventually
 import org.scalatest.concurrent.PatienceConfiguration
 import org.scalatest.time.{Seconds, Span}
 
+import thetajoin.exec.ThetaJoinExec
+
 /** A query that is cancelled while it looks for matches gives its cores back. */
-private[testkit] trait CancellationTests extends IndexTests with Eventually with AdaptiveSparkPlanHelper {
+private[testkit] trait CancellationTests extends IndexTests with Eventually
+    with AdaptiveSparkPlanHelper {
   this: AcceleratorSuite =>
 
   /**
@@ -23,33 +26,45 @@ private[testkit] trait CancellationTests extends IndexTests with Eventually with
    * before they find a candidate gives tables for that.
    */
   def slowLookUps: (String, String) = {
-    val (a, b) = LazyList.from(0).take(500).map(drawn(tables, _)).find { case (a, b) =>
-      Seq(a, b).foreach(table => spark.sql(table.sql))
-      Try(spark.sql(s"SELECT 1 FROM a JOIN b ON ${conditions.head}").take(1).nonEmpty).getOrElse(false)
+    def complete(table: Table) = table.copy(rows = table.rows.filterNot(_.drop(3).contains("NULL")))
+    val (a, b) = LazyList.from(0).take(500).map(drawn(tables, _)).map { case (a, b) =>
+      (complete(a), complete(b))
+    }.find { case (a, b) =>
+      create((a, b))
+      Try(
+        spark.sql(s"SELECT 1 FROM a JOIN b ON ${conditions.head}").take(1).nonEmpty
+      ).getOrElse(false)
     }.getOrElse(fail(s"no drawn rows match: override `values`. $clue"))
-    Seq(a, b).foreach(table => spark.sql(table.sql))
+    create((a, b))
     val pair = spark.sql(
       s"SELECT a.${Table.Id}, b.${Table.Id} FROM a JOIN b ON ${conditions.head}"
     ).head()
+    // A stage that ends at once would be taken for the look-ups, and constants for a condition that is always true.
     def copies(table: Table, id: Int, number: Int) = {
-      val one = table.copy(name = s"one_${table.name}", rows = table.rows.filter(_.head == id.toString))
-      spark.sql(one.sql)
-      s"SELECT /*+ REPARTITION(2) */ ${one.name}.* FROM ${one.name} LATERAL VIEW explode(sequence(1, $number)) c AS copy"
+      val row = table.rows.find(_.head == id.toString).get
+      val columns = row.zip(table.columns).map { case (text, c) =>
+        val value = Values.typed(if (text == "NULL") "0" else text, c.dataType)
+        s"IF(id >= 0, $value, NULL) AS ${c.name}"
+      }
+      s"SELECT ${columns.mkString(", ")} FROM range(0, $number, 1, 2)"
     }
     (copies(a, pair.getInt(0), 60000), copies(b, pair.getInt(1), 600000))
   }
 
-  for (form <- ofJoins.headOption) test("a query that is cancelled in the midst of its look-ups ends within seconds") {
-    val (a, b) = slowLookUps
-    for ((name, query) <- Seq("a" -> a, "b" -> b)) spark.sql(s"CREATE OR REPLACE TEMP VIEW $name AS $query")
-    val hint = s"/*+ BROADCAST(${if (form == JoinForm.Inner) "a" else "b"}), THETA_JOIN(${accelerator.id}) */"
-    val never = s"(a.${Table.Rest} + b.${Table.Rest}) % 3 = 7"
-    val query = spark.sql(form.query(hint, s"(${conditions.head}) AND $never"))
-    val running = new RunningTasks
-    spark.sparkContext.addSparkListener(running)
-    try assertFreed(query, running)
-    finally spark.sparkContext.removeSparkListener(running)
-  }
+  for (form <- ofJoins.headOption)
+    test("a query that is cancelled in the midst of its look-ups ends within seconds") {
+      val (a, b) = slowLookUps
+      for ((name, query) <- Seq("a" -> a, "b" -> b))
+        spark.sql(s"CREATE OR REPLACE TEMP VIEW $name AS $query")
+      val side = builtSides.filter(_ == "b" || form == JoinForm.Inner).head
+      val hint = s"/*+ BROADCAST($side), THETA_JOIN(${accelerator.id}) */"
+      val never = s"(a.${Table.Rest} + b.${Table.Rest}) % 3 = 7"
+      val query = spark.sql(form.query(hint, s"(${conditions.head}) AND $never"))
+      val running = new RunningTasks
+      spark.sparkContext.addSparkListener(running)
+      try assertFreed(query, running)
+      finally spark.sparkContext.removeSparkListener(running)
+    }
 
   private def assertFreed(query: DataFrame, running: RunningTasks): Unit = {
     val context = spark.sparkContext
@@ -61,9 +76,14 @@ private[testkit] trait CancellationTests extends IndexTests with Eventually with
     })
     thread.start()
     eventually(within(60)) {
-      assert(outcome.nonEmpty || isBuilt(query) && running.forMillis(700), query.queryExecution.executedPlan)
+      assert(
+        outcome.nonEmpty || isBuilt(query) && running.forMillis(700),
+        query.queryExecution.executedPlan
+      )
     }
     assert(outcome.isEmpty, "the query has ended before it was cancelled: override `slowLookUps`")
+    val joins = collect(query.queryExecution.executedPlan) { case join: ThetaJoinExec => join }
+    assert(joins.map(_.join.accelerator) == Seq(accelerator.id), query.queryExecution.executedPlan)
     context.cancelJobGroup(group)
     eventually(within(5))(assert(running.count == 0, query.queryExecution.executedPlan))
     thread.join(10000)
@@ -73,7 +93,9 @@ private[testkit] trait CancellationTests extends IndexTests with Eventually with
   private def within(seconds: Int) = PatienceConfiguration.Timeout(Span(seconds.toLong, Seconds))
 
   private def isBuilt(query: DataFrame): Boolean = {
-    val exchanges = collect(query.queryExecution.executedPlan) { case e: BroadcastExchangeLike => e }
+    val exchanges = collect(query.queryExecution.executedPlan) { case e: BroadcastExchangeLike =>
+      e
+    }
     exchanges.nonEmpty && exchanges.forall(_.relationFuture.isDone)
   }
 }

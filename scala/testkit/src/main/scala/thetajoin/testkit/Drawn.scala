@@ -42,11 +42,11 @@ private[testkit] final case class Setup(
 private[testkit] object Setup {
 
   /** Each value of each field with each value of each other field, in an order that seems random. */
-  def all(form: JoinForm, servesKeys: Boolean): IndexedSeq[Setup] = {
+  def all(sides: Seq[String], servesKeys: Boolean): IndexedSeq[Setup] = {
     val flags = Seq(true, false)
     val found = for {
       isPartitioned <- flags
-      side <- if (isPartitioned || form.hinted.isEmpty) Seq(None) else form.hinted.map(Some(_))
+      side <- if (isPartitioned || sides.isEmpty) Seq(None) else sides.map(Some(_))
       besideKeys <- if (servesKeys) flags else Seq(false)
       besideRest <- flags
       hasCode <- flags
@@ -73,7 +73,8 @@ private[testkit] final case class Drawn(
   /** For a session of spark-sql that has the accelerator. */
   def script(settings: Seq[(String, String)]): String = {
     val set = (settings ++ setup.settings).map { case (key, value) => s"SET $key=$value" }
-    val note = if (setup.sorts) Seq("-- with thetajoin.Yardsticks.set(\"sortedIndexBytes\", 0)") else Nil
+    val note =
+      if (setup.sorts) Seq("-- with thetajoin.Yardsticks.set(\"sortedIndexBytes\", 0)") else Nil
     (note ++ (set ++ Seq(left.sql, right.sql, query)).map(_ + ";")).mkString("\n")
   }
 }

@@ -9,7 +9,11 @@ import org.apache.spark.sql.{DataFrame, Row}
 import thetajoin.exec.{ThetaJoinExec, ThetaJoinStrategy}
 
 /** The rows of a query that has run, and the nodes that ran its joins. */
-private[testkit] final case class Executed(rows: Seq[String], plan: SparkPlan, optimized: LogicalPlan) {
+private[testkit] final case class Executed(
+    rows: Seq[String],
+    plan: SparkPlan,
+    optimized: LogicalPlan
+) {
   import Executed._
 
   def joins: Seq[ThetaJoinExec] = collectWithSubqueries(plan) { case join: ThetaJoinExec => join }
@@ -18,8 +22,11 @@ private[testkit] final case class Executed(rows: Seq[String], plan: SparkPlan, o
   def notBy(accelerator: String): Option[String] =
     if (joins.nonEmpty && joins.forall(_.join.accelerator == accelerator)) None
     else {
-      val decisions = optimized.collect { case join: Join => ThetaJoinStrategy.decision(join) }.flatten
-      val reasons = decisions.flatMap(d => d.outcome.left.toOption.map(_.toString) ++ d.losers.map(_.advice))
+      val decisions = optimized.collect { case join: Join =>
+        ThetaJoinStrategy.decision(join)
+      }.flatten
+      val reasons =
+        decisions.flatMap(d => d.outcome.left.toOption.map(_.toString) ++ d.losers.map(_.advice))
       Some(s"$accelerator did not run it:\n${(reasons :+ plan.toString).mkString("\n")}")
     }
 }

@@ -74,7 +74,10 @@ private[testkit] final class IndexLaws(
       wrong(positions, order, row, indexed.map(_._1), all.map(_._1))
     wrongBytes(held, index)
       .orElse(failed(order.distinct.size == order.size, s"the order names a row twice: $order"))
-      .orElse(failed(order.forall(indexed.indices.contains), s"the order names rows that there are not: $order"))
+      .orElse(failed(
+        order.forall(indexed.indices.contains),
+        s"the order names rows that there are not: $order"
+      ))
       .orElse(firstOf(asked) { case (row, key) => wrongRows(row, found(key)) })
       .orElse(firstOf(asked) { case (_, key) => wrongForms(index, key, found(key)) })
       .orElse(firstOf(asked) { case (_, key) =>
@@ -95,7 +98,9 @@ private[testkit] final class IndexLaws(
   }
 
   private def firstOf(asked: Seq[Keyed])(law: Keyed => Option[String]): Option[String] =
-    asked.view.flatMap { case (row, key) => law((row, key)).map(what => s"probe key $key: $what") }.headOption
+    asked.view.flatMap { case (row, key) =>
+      law((row, key)).map(what => s"probe key $key: $what")
+    }.headOption
 
   private def wrong(
       positions: Seq[Int],
@@ -112,9 +117,15 @@ private[testkit] final class IndexLaws(
     def hasOne = rows.exists(i => holds(servedTests)(indexed(i)))
     def covers = if (needsOne) hasOne || !all.exists(holds(servedTests)) else lacks.isEmpty
     failed(positions.forall(order.indices.contains), s"positions beyond the order: $positions")
-      .orElse(failed(positions.distinct.size == positions.size, s"a position comes twice: $positions"))
+      .orElse(failed(
+        positions.distinct.size == positions.size,
+        s"a position comes twice: $positions"
+      ))
       .orElse(failed(covers, s"candidates $rows, but the build rows $lacks match too"))
-      .orElse(failed(rows.forall(i => holds(exactTests)(indexed(i))), s"candidates $rows, of which some do not match exactly"))
+      .orElse(failed(
+        rows.forall(i => holds(exactTests)(indexed(i))),
+        s"candidates $rows, of which some do not match exactly"
+      ))
   }
 
   /** The same by the other forms of a key. */
@@ -155,23 +166,24 @@ private[testkit] final class IndexLaws(
       wrongRows: (InternalRow, Seq[Int]) => Option[String]
   ): Option[String] = {
     val areTaken = asked.nonEmpty && !asked.exists(_._2.anyNull)
-    spec.batches.filter(_ => areTaken).zip(index.newBatchProber()).flatMap { case (batches, prober) =>
-      val equal = probeKeys.dropRight(batches.bounds).map(_.dataType).zipWithIndex
-        .map { case (dataType, i) => BoundReference(i, dataType, nullable = true) }
-      val toEqual = UnsafeProjection.create(equal)
-      def number(key: UnsafeRow, i: Int) = if (i < key.numFields) key.getLong(i) else 0L
-      val groups = asked.map { case (_, key) =>
-        equal match {
-          case Nil => prober.group(0L)
-          case Seq(one) if one.dataType == LongType => prober.group(key.getLong(0))
-          case _ => prober.group(toEqual(key).copy(): InternalRow)
-        }
-      }.zip(asked).sortBy { case (group, (_, key)) => (-group, -number(key, equal.size)) }
-      groups.view.flatMap { case (group, (row, key)) =>
-        if (group >= 0) prober.probe(group, number(key, equal.size), number(key, equal.size + 1))
-        val positions = if (group < 0) Nil else Found.all(prober)
-        wrongRows(row, positions).map(what => s"probe key $key in a batch: $what")
-      }.headOption
+    spec.batches.filter(_ => areTaken).zip(index.newBatchProber()).flatMap {
+      case (batches, prober) =>
+        val equal = probeKeys.dropRight(batches.bounds).map(_.dataType).zipWithIndex
+          .map { case (dataType, i) => BoundReference(i, dataType, nullable = true) }
+        val toEqual = UnsafeProjection.create(equal)
+        def number(key: UnsafeRow, i: Int) = if (i < key.numFields) key.getLong(i) else 0L
+        val groups = asked.map { case (_, key) =>
+          equal match {
+            case Nil => prober.group(0L)
+            case Seq(one) if one.dataType == LongType => prober.group(key.getLong(0))
+            case _ => prober.group(toEqual(key).copy(): InternalRow)
+          }
+        }.zip(asked).sortBy { case (group, (_, key)) => (-group, -number(key, equal.size)) }
+        groups.view.flatMap { case (group, (row, key)) =>
+          if (group >= 0) prober.probe(group, number(key, equal.size), number(key, equal.size + 1))
+          val positions = if (group < 0) Nil else Found.all(prober)
+          wrongRows(row, positions).map(what => s"probe key $key in a batch: $what")
+        }.headOption
     }
   }
 
@@ -190,16 +202,21 @@ private[testkit] final class IndexLaws(
       .map(set => s"set $set has ${sets.rows(set)} rows, but ${members(set)} are in it")
       .orElse(firstOf(asked) { case (row, key) =>
         prober.probe(key)
-        val found = Found.all(prober).flatMap(p => if (p < positions) Seq(p) else members(p - positions))
+        val found =
+          Found.all(prober).flatMap(p => if (p < positions) Seq(p) else members(p - positions))
         wrongRows(row, found).map(what => s"by sets, $what")
       })
   }
 
   private def wrongBytes(held: Seq[Long], index: JoinIndex): Option[String] =
-    failed(held.zip(held.drop(1)).forall { case (a, b) => a <= b }, s"bytes of the builder fall: $held")
+    failed(
+      held.zip(held.drop(1)).forall { case (a, b) => a <= b },
+      s"bytes of the builder fall: $held"
+    )
       .orElse(failed(index.bytes >= 0, s"the index says that it has ${index.bytes} bytes"))
 
-  private def failed(holds: => Boolean, what: => String): Option[String] = if (holds) None else Some(what)
+  private def failed(holds: => Boolean, what: => String): Option[String] =
+    if (holds) None else Some(what)
 
   /** None for rows that stay apart: a key failed, or is null where the index takes none. */
   private def key(projection: UnsafeProjection, row: InternalRow): Option[UnsafeRow] =

@@ -2,7 +2,7 @@ package thetajoin.testkit
 
 import org.apache.spark.serializer.KryoSerializer
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildSide}
+import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LocalRelation}
 import org.apache.spark.util.SizeEstimator
 
@@ -13,17 +13,33 @@ import thetajoin.planner.{Choice, Planner}
 private[testkit] trait IndexTests { this: AcceleratorSuite =>
 
   /** How many pairs of tables an index is tested with. */
-  private val Indexes = 60
+  private val Indexes = 40
+
+  /** The rows of these pairs. */
+  private lazy val samples = (0 until Indexes).map { i =>
+    val (a, b) = drawn(tables, i)
+    Sample(a, b, rows(a), rows(b))
+  }
+
+  private case class Sample(
+      a: Table,
+      b: Table,
+      rowsOfA: Seq[InternalRow],
+      rowsOfB: Seq[InternalRow]
+  )
 
   /** The index of a top-k join may give its candidates in an order, and not all of them. */
   private[testkit] final def ofJoins: Seq[JoinForm] =
     forms.filter(Seq(JoinForm.Inner, JoinForm.Semi).contains)
 
-  private final case class Planned(choice: Choice, join: Join) {
+  private final class Planned(val choice: Choice, join: Join) {
     private def isLeft = choice.join.buildSide == BuildLeft
-    def build = if (isLeft) join.left.output else join.right.output
-    def probe = if (isLeft) join.right.output else join.left.output
-    def tables(a: Table, b: Table): (Table, Table) = if (isLeft) (a, b) else (b, a)
+    private def build = if (isLeft) join.left.output else join.right.output
+    private def probe = if (isLeft) join.right.output else join.left.output
+    def rows(sample: Sample): (Seq[InternalRow], Seq[InternalRow]) =
+      if (isLeft) (sample.rowsOfA, sample.rowsOfB) else (sample.rowsOfB, sample.rowsOfA)
+
+    def side: String = if (isLeft) "a" else "b"
 
     def laws: IndexLaws = new IndexLaws(
       choice.join.spec,
@@ -42,10 +58,10 @@ private[testkit] trait IndexTests { this: AcceleratorSuite =>
     val (a, b) = LazyList.from(0).map(drawn(tables, _)).find { case (a, b) =>
       a.rows.nonEmpty && b.rows.nonEmpty
     }.get
-    Seq(a, b).foreach(table => spark.sql(table.sql))
+    create((a, b))
     for {
       form <- ofJoins
-      side <- form.hinted
+      side <- form.hinted if builtSides.contains(side)
       besideKeys <- if (servesKeys) Seq(false, true) else Seq(false)
     } yield {
       val setup = Setup(
@@ -60,7 +76,7 @@ private[testkit] trait IndexTests { this: AcceleratorSuite =>
       val query = spark.sql(Drawn(accelerator.id, condition, form, setup, a, b).query)
       val join = query.queryExecution.optimizedPlan.collectFirst { case join: Join => join }.get
       val decision = Planner.choose(join, spark.sessionState.conf)
-      Planned(decision.chosen.getOrElse(fail(decision.toString)), join)
+      new Planned(decision.chosen.getOrElse(fail(decision.toString)), join)
     }
   }
 
@@ -73,12 +89,17 @@ private[testkit] trait IndexTests { this: AcceleratorSuite =>
 
   for (condition <- conditions if ofJoins.nonEmpty) {
     test(s"an index for $condition keeps the contract") {
-      for (join <- planned(condition); i <- 0 until Indexes) {
-        val (a, b) = drawn(tables, i)
-        val (build, probe) = join.tables(a, b)
-        val sent: JoinIndex => JoinIndex = if (i % 2 == 0) IndexLaws.byJava else byKryo
-        val broken = join.laws.broken(rows(build), rows(probe))(sent)
-        assert(broken.isEmpty, s"\n${broken.mkString}\n${build.sql};\n${probe.sql};\n$clue")
+      for (join <- planned(condition)) {
+        val laws = join.laws
+        for ((sample, i) <- samples.zipWithIndex) {
+          val (build, probe) = join.rows(sample)
+          val sent: JoinIndex => JoinIndex = if (i % 2 == 0) IndexLaws.byJava else byKryo
+          val broken = laws.broken(build, probe)(sent)
+          assert(
+            broken.isEmpty,
+            s"\n${join.side} is built, ${broken.mkString}\n${sample.a.sql};\n${sample.b.sql};\n$clue"
+          )
+        }
       }
     }
 
@@ -88,19 +109,25 @@ private[testkit] trait IndexTests { this: AcceleratorSuite =>
   }
 
   /** As Kryo sends it that has been told of the accelerator's classes. */
-  private def byKryo(index: JoinIndex): JoinIndex = kryo.deserialize[JoinIndex](kryo.serialize(index))
+  private def byKryo(index: JoinIndex): JoinIndex =
+    kryo.deserialize[JoinIndex](kryo.serialize(index))
 
   private lazy val kryo = new KryoSerializer(spark.sparkContext.getConf).newInstance()
 
   for (condition <- conditions if ofJoins.nonEmpty)
     test(s"an index for $condition has about the bytes that it says") {
-      val sample = (0 until Indexes).map(drawn(tables, _))
       for (join <- planned(condition)) {
-        val builds = sample.flatMap { case (a, b) => rows(join.tables(a, b)._1) }
+        val builds = samples.flatMap(join.rows(_)._1)
         val (ofBuilder, index) = join.laws.built(Seq.fill(10)(builds).flatten)
         val (said, measured) = (index.bytes, SizeEstimator.estimate(index))
-        assert(said <= 3 * measured + Little && measured <= 3 * said + Little, s"of ${index.getClass}")
-        assert(3 * ofBuilder + Little >= said, s"the builder of ${index.getClass} had said $ofBuilder bytes")
+        assert(
+          said <= 3 * measured + Little && measured <= 3 * said + Little,
+          s"of ${index.getClass}"
+        )
+        assert(
+          3 * ofBuilder + Little >= said,
+          s"the builder of ${index.getClass} had said $ofBuilder bytes"
+        )
       }
     }
 

@@ -12,14 +12,18 @@ import org.scalacheck.{Gen, Shrink}
  */
 private[testkit] final case class Table(name: String, columns: StructType, rows: Seq[Seq[String]]) {
 
-  /** A row is there at least, so that columns have types, and is left out again. */
+  /** An empty table has a row that is left out, so that the optimizer does not know that it is empty. */
   def sql: String = {
     val names = columns.map(_.name).mkString(", ")
     val nulls = columns.map(_ => "NULL")
     val values = (if (rows.isEmpty) Seq(nulls) else rows).map { row =>
-      row.zip(columns).map { case (text, c) => Values.typed(text, c.dataType) }.mkString("(", ", ", ")")
+      row.zip(columns).map { case (text, c) => Values.typed(text, c.dataType) }.mkString(
+        "(",
+        ", ",
+        ")"
+      )
     }
-    val none = if (rows.isEmpty) " WHERE false" else ""
+    val none = if (rows.isEmpty) s" WHERE ${Table.Id} IS NOT NULL" else ""
     s"CREATE OR REPLACE TEMP VIEW $name AS SELECT * FROM VALUES\n  ${values.mkString(",\n  ")}\n  AS t($names)$none"
   }
 }
@@ -29,7 +33,8 @@ private[testkit] object Table {
   val Key = "equal_key"
   val Rest = "rest"
 
-  private val beside = new StructType().add(Id, IntegerType).add(Key, IntegerType).add(Rest, IntegerType)
+  private val beside =
+    new StructType().add(Id, IntegerType).add(Key, IntegerType).add(Rest, IntegerType)
 
   /** @param values of each column of `own`, in their order */
   def of(name: String, own: StructType, values: Seq[Gen[String]]): Gen[Table] = {
@@ -46,7 +51,9 @@ private[testkit] object Table {
   }
 
   private def sequence(texts: Seq[Gen[String]]): Gen[Seq[String]] =
-    texts.foldLeft(Gen.const(Seq.empty[String]))((all, text) => for (a <- all; t <- text) yield a :+ t)
+    texts.foldLeft(Gen.const(Seq.empty[String]))((all, text) =>
+      for (a <- all; t <- text) yield a :+ t
+    )
 
   /** Fewer rows, and no other values. */
   implicit val shrink: Shrink[Table] = Shrink.withLazyList { table =>

@@ -40,7 +40,8 @@ object Values {
         for (t <- texts; value <- of(field.dataType))
           yield t :+ s"'${field.name}', ${typed(value, field.dataType)}"
       }.map(_.mkString("named_struct(", ", ", ")"))
-    case other => throw new IllegalArgumentException(s"no values of ${other.sql}: override `values`")
+    case other =>
+      throw new IllegalArgumentException(s"no values of ${other.sql}: override `values`")
   }
 
   /** A value as one of its type, whatever its text alone would be. */
@@ -49,7 +50,8 @@ object Values {
     case _ => s"CAST($text AS ${dataType.sql})"
   }
 
-  private val Texts = Seq("", "a", "A", "ab", "abc", "b", "ba", "ä", "a ", "0123456789abcdef", "%", "💡")
+  private val Texts =
+    Seq("", "a", "A", "ab", "abc", "b", "ba", "ä", "a ", "0123456789abcdef", "%", "💡")
 
   private def whole(least: Long, greatest: Long): Gen[String] = Gen.frequency(
     12 -> Gen.choose(-3L, 8L),

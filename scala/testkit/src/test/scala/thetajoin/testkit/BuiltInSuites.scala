@@ -43,7 +43,8 @@ class BoxesSuite extends BuiltInSuite(BoxesAccelerator) {
 }
 
 class PiecewiseSuite extends BuiltInSuite(PiecewiseAccelerator) {
-  override def conditions: Seq[String] = Seq("a.x > b.y", "a.x >= b.y", "a.x < b.y", "a.s <= b.t", "a.d < b.e")
+  override def conditions: Seq[String] =
+    Seq("a.x > b.y", "a.x >= b.y", "a.x < b.y", "a.s <= b.t", "a.d < b.e")
   override def left: String = "x BIGINT, s STRING, d DECIMAL(30, 2)"
   override def right: String = "y BIGINT, t STRING, e DECIMAL(30, 2)"
 
@@ -64,6 +65,7 @@ class ContainmentSuite extends BuiltInSuite(ContainmentAccelerator) {
 class WildcardSuite extends BuiltInSuite(WildcardAccelerator) {
   override def conditions: Seq[String] =
     Seq("(b.p IS NULL OR a.p = b.p) AND (b.q = '' OR a.q = b.q)")
+  override def builtSides: Seq[String] = Seq("b")
   override def left: String = "p BIGINT, q STRING"
   override def right: String = "p BIGINT, q STRING"
 }
@@ -87,35 +89,48 @@ class VectorSuite extends BuiltInSuite(VectorAccelerator) {
 
   override def values(column: String, dataType: DataType): Gen[String] = {
     val coordinate = Gen.oneOf("0", "1", "-1", "0.5", "0.25", "1e-20", "1e10", "'NaN'")
-    Values.orNull(Gen.listOfN(3, coordinate).map(_.map(c => s"float($c)").mkString("array(", ", ", ")")))
+    Values.orNull(Gen.listOfN(
+      3,
+      coordinate
+    ).map(_.map(c => s"float($c)").mkString("array(", ", ", ")")))
   }
 }
 
 class SimilarSuite extends BuiltInSuite(SimilarAccelerator) {
-  override def conditions: Seq[String] = Seq("levenshtein(a.s, b.s) <= 1", "levenshtein(a.s, b.s) <= b.most")
+  override def conditions: Seq[String] = Seq("levenshtein(a.s, b.s) <= 1")
   override def left: String = "s STRING"
   override def right: String = "s STRING, most INT"
 
   override def values(column: String, dataType: DataType): Gen[String] =
     if (dataType == IntegerType) Values.orNull(Gen.choose(-1, 3).map(_.toString))
-    else Values.orNull(Gen.choose(0, 5).flatMap(Gen.listOfN(_, Gen.oneOf("a", "b", "ä", "💡"))).map(_.mkString("'", "", "'")))
+    else {
+      val letters = Gen.choose(0, 5).flatMap(Gen.listOfN(_, Gen.oneOf("a", "b", "ä", "💡")))
+      Values.orNull(letters.map(_.mkString("'", "", "'")))
+    }
+}
+
+class SimilarByColumnSuite extends SimilarSuite {
+  override def conditions: Seq[String] = Seq("levenshtein(a.s, b.s) <= b.most")
+  override def builtSides: Seq[String] = Seq("b")
 }
 
 class AnyOfSuite extends BuiltInSuite(AnyOfAccelerator) {
-  override def conditions: Seq[String] = Seq("a.x = b.x OR a.s = b.s", "a.x BETWEEN b.x AND b.y OR a.s = b.s")
+  override def conditions: Seq[String] =
+    Seq("a.x = b.x OR a.s = b.s", "a.x BETWEEN b.x AND b.y OR a.s = b.s")
   override def left: String = "x BIGINT, s STRING"
   override def right: String = "x BIGINT, y BIGINT, s STRING"
 }
 
 class ExistenceSuite extends BuiltInSuite(ExistenceAccelerator) {
-  override def conditions: Seq[String] = Seq("a.x = b.x", "a.s = b.s AND a.x = b.x", "a.x = b.x AND a.y < b.y")
+  override def conditions: Seq[String] =
+    Seq("a.x = b.x", "a.s = b.s AND a.x = b.x", "a.x = b.x AND a.y < b.y")
   override def left: String = "x BIGINT, y INT, s STRING"
   override def right: String = "x BIGINT, y INT, s STRING"
   override def forms: Seq[JoinForm] = JoinForm.existence
 }
 
 class NearestSuite extends BuiltInSuite(NearestAccelerator) {
-  override def conditions: Seq[String] = Seq("true", "a.x >= b.y")
+  override def conditions: Seq[String] = Seq("a.x >= b.y")
   override def left: String = "x DOUBLE"
   override def right: String = "y DOUBLE"
   override def forms: Seq[JoinForm] = Seq(
@@ -127,7 +142,11 @@ class NearestSuite extends BuiltInSuite(NearestAccelerator) {
 
 class NestedLoopSuite extends BuiltInSuite(NestedLoopAccelerator) {
   override def conditions: Seq[String] = Seq("a.x <> b.y", "(a.x + b.y) % 3 = 1")
-  override def left: String = "x TINYINT"
-  override def right: String = "y TINYINT"
+  override def left: String = "x INT"
+  override def right: String = "y INT"
   override def servesKeys: Boolean = false
+
+  /** Sums that do not overflow. */
+  override def values(column: String, dataType: DataType): Gen[String] =
+    Values.orNull(Gen.choose(-9, 9).map(_.toString))
 }

@@ -1,11 +1,12 @@
 package thetajoin.testkit
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
 
 import thetajoin.contract._
-import thetajoin.kit.LongsBuilder
 import thetajoin.reason.{Reason, ReasonCode}
 
 /** Serves `(a.x + b.y) % 4 = 0`, with a fault that tests have to find. */
@@ -19,7 +20,10 @@ abstract class Faulty(fault: String) extends Accelerator {
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =
     request.shape.conjuncts.map(_.source).collectFirst {
-      case e @ EqualTo(Remainder(Add(x: Attribute, y: Attribute, _), Literal(4L, LongType), _), _) =>
+      case e @ EqualTo(
+            Remainder(Add(x: Attribute, y: Attribute, _), Literal(4L, LongType), _),
+            _
+          ) =>
         val (build, probe) = if (request.build.exists(_.semanticEquals(x))) (x, y) else (y, x)
         val share = if (fault == "cost") 2.0 else 0.25
         Offer(Seq(e), Seq(e), Seq(build), Seq(probe), FaultySpec(fault), Cost(share, 50, 100))
@@ -41,21 +45,16 @@ final case class FaultySpec(fault: String) extends IndexSpec {
 }
 
 private final class FaultyBuilder(fault: String) extends IndexBuilder {
-  private val residues = new LongsBuilder
+  private val residues = mutable.ArrayBuffer.empty[Int]
 
-  private var rows = 0
+  override def add(keys: InternalRow): Unit =
+    residues += Math.floorMod(keys.getLong(0), 4L).toInt: Unit
 
-  override def add(keys: InternalRow): Unit = {
-    rows += 1
-    residues.add(Math.floorMod(keys.getLong(0), 4L))
-  }
-
-  override def bytes: Long = if (fault == "falls") 1000L - rows else 2 * residues.bytes
+  override def bytes: Long = if (fault == "falls") 1000L - residues.size else 24L * residues.size
 
   override def finish(): OrderedIndex = {
-    val values = residues.result()
-    val order = values.indices.sortBy(values(_)).toArray
-    val starts = Array.tabulate(5)(residue => values.count(_ < residue))
+    val order = residues.indices.sortBy(residues(_)).toArray
+    val starts = Array.tabulate(5)(residue => residues.count(_ < residue))
     val twice = if (fault == "twice") order.take(1) else Array.emptyIntArray
     OrderedIndex(new FaultyIndex(fault, starts), order ++ twice)
   }
@@ -66,7 +65,7 @@ final class FaultyIndex(fault: String, starts: Array[Int]) extends JoinIndex {
 
   override def newProber(): Prober = new SingleRunProber {
     override def probe(keys: InternalRow): Unit = {
-      val end = System.nanoTime() + 8000000000L
+      val end = System.nanoTime() + 7000000000L
       if (fault == "endless") while (System.nanoTime() < end) Thread.onSpinWait()
       val residue = Math.floorMod(-keys.getLong(0), 4L).toInt
       run(starts(residue), starts(residue + 1) - (if (fault == "lacks") 1 else 0))

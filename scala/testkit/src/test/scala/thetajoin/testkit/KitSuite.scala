@@ -22,7 +22,7 @@ class KitSuite extends AnyFunSuite {
       Values.orNull(Gen.choose(-9, 9).map(_.toString))
   }
 
-  private val Joins = "JOIN on"
+  private val Joins = "JOIN: the rows"
   private val Contract = "keeps the contract"
   private val Costs = "costs"
   private val Bytes = "has about the bytes"
