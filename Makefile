@@ -2,7 +2,7 @@
 SHELL := /usr/bin/env bash
 PYTHON := .venv/bin/python
 JAR := target/scala-2.13/thetajoin.jar
-EXAMPLE_JAR := tests/example-accelerator/target/example-accelerator.jar
+EXAMPLE_JAR := target/example-accelerator.jar
 PACKAGED_JAR := python/src/thetajoin/jars/thetajoin.jar
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' python/pyproject.toml)
 WHEEL := dist/thetajoin-$(VERSION)-py3-none-any.whl
@@ -125,7 +125,7 @@ docs-site: .venv/.complete ## the pages and the scaladoc as a site in build/site
 
 wheel: $(WHEEL) ## the Python package with the jar inside, and its sources, in dist/
 
-publish-local: .venv/.tools ## jar, sources, docs and POM in target/sona-staging, a Maven repository
+publish-local: .venv/.tools ## all Maven artifacts in target/sona-staging, a Maven repository
 	rm -rf target/sona-staging
 	tools/sbt publish
 
@@ -197,7 +197,7 @@ build/tpc/.complete: requirements/tpc.txt
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-$(EXAMPLE_JAR): $(JAR) $(shell find tests/example-accelerator/src -type f)
+$(EXAMPLE_JAR): $(JAR) $(shell find tests/example-accelerator/src/main -type f)
 	tools/sbt example/packageBin
 	@touch $@
 

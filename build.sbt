@@ -18,14 +18,14 @@ val sparkJavaOptions = Seq(
   "sun.util.calendar"
 ).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED") :+ "--add-modules=jdk.incubator.vector"
 
-// An accelerator of a third party, as an example, in a jar of its own.
-lazy val example = (project in file("tests/example-accelerator"))
-  .dependsOn(root % Provided)
+// The example of an accelerator of a third party, in a jar of its own. It has a build of its own too, which a test runs.
+lazy val example = (project in file("target/example-accelerator"))
+  .dependsOn(api % Provided)
   .settings(
-    name := "thetajoin-example-accelerator",
     scalaVersion := (root / scalaVersion).value,
     libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
-    Compile / packageBin / artifactPath := target.value / "example-accelerator.jar"
+    Compile / scalaSource := (root / baseDirectory).value / "tests/example-accelerator/src/main/scala",
+    Compile / packageBin / artifactPath := (root / target).value / "example-accelerator.jar"
   )
 
 // Spark's own join suites, from its published tests, with the extension switched on.
@@ -60,27 +60,45 @@ lazy val sparkSuites = (project in file("tests/spark"))
     run / javaOptions ++= sparkJavaOptions :+ "-Xmx3g"
   )
 
+// What accelerators are compiled against. The sources lie beside the others.
+lazy val api = (project in file("target/api"))
+  .settings(compiled, Publishing.ofApi)
+  .settings(
+    name := "thetajoin-api",
+    Compile / unmanagedSources := (Compile / unmanagedSources).value.filter(Api.has)
+  )
+
+// What tests an accelerator. Its own tests are those of the built-in accelerators.
+lazy val testkit = (project in file("scala/testkit"))
+  .dependsOn(root)
+  .settings(common, tested, Publishing.ofTestkit)
+  .settings(
+    name := "thetajoin-testkit",
+    libraryDependencies ++= testLibraries,
+    Test / resourceDirectory := (root / Test / resourceDirectory).value,
+    // Code that runs once is most of the time.
+    Test / javaOptions ++= "-XX:TieredStopAtLevel=1" +: sys.props.toSeq.collect {
+      case (key, value) if key.startsWith("thetajoin.testkit.") => s"-D$key=$value"
+    }
+  )
+
 lazy val root = (project in file("."))
-  .settings(Publishing.settings)
+  .dependsOn(api)
+  .aggregate(api, LocalProject("testkit"))
+  .settings(compiled, tested, Publishing.ofExtension)
   .settings(
     name := "thetajoin",
-    version := "0.1.0",
-    scalaVersion := "2.13.16",
     libraryDependencies ++= Seq(
-      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
       "org.locationtech.jts" % "jts-core" % "1.20.0",
-      "net.sf.geographiclib" % "GeographicLib-Java" % "2.1",
-      "org.scalatest" %% "scalatest" % "3.2.19" % Test,
-      "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
-    ),
-    Compile / scalaSource := baseDirectory.value / "scala/src/main/scala",
-    Compile / javaSource := baseDirectory.value / "scala/src/main/java",
+      "net.sf.geographiclib" % "GeographicLib-Java" % "2.1"
+    ) ++ testLibraries.map(_ % Test),
+    Compile / unmanagedSources := (Compile / unmanagedSources).value.filterNot(Api.has),
     Compile / resourceDirectory := baseDirectory.value / "scala/src/main/resources",
     Test / scalaSource := baseDirectory.value / "scala/src/test/scala",
     Test / javaSource := baseDirectory.value / "scala/src/test/java",
     Test / resourceDirectory := baseDirectory.value / "scala/src/test/resources",
-    // Both are in our jar, under names of ours: Spark has JTS since 4.1 only, and other extensions bring their own.
-    Compile / packageBin := assembly.value,
+    // The jar for spark.jars. Both libraries are in it, under names of ours: Spark has JTS since 4.1 only, and other
+    // extensions bring their own.
     assembly / assemblyOutputPath := target.value / "scala-2.13/thetajoin.jar",
     assembly / assemblyPackageScala / assembleArtifact := false,
     assembly / assemblyShadeRules := Seq(
@@ -89,27 +107,48 @@ lazy val root = (project in file("."))
         "net.sf.geographiclib.**" -> "thetajoin.shaded.geographiclib.@1"
       ).inAll
     ),
-    compileOrder := CompileOrder.JavaThenScala,
-    scalacOptions ++= Seq(
-      "-deprecation",
-      "-feature",
-      "-unchecked",
-      "-Werror",
-      "-Xlint:_,-byname-implicit",
-      "-Wunused:_"
-    ),
-    // Two files are in a package of Spark's, for what is private to it.
-    Compile / doc / scalacOptions ++= Seq("-skip-packages", "org.apache.spark"),
-    // Of the JDK's own, the class file format and what the class path has: the Vector API is of a module that --release does not know.
-    javacOptions ++= Seq("-source", "17", "-target", "17", "--add-modules", "jdk.incubator.vector"),
-    semanticdbEnabled := true,
-    semanticdbVersion := scalafixSemanticdb.revision,
     run / fork := true,
     // Spark is provided, but what writes the docs runs outside of it.
     Compile / runMain := Defaults
       .runMainTask(Compile / fullClasspath, Compile / run / runner)
       .evaluated,
-    Test / fork := true,
-    Test / javaOptions ++= sparkJavaOptions :+ "-Xmx3g",
-    Test / parallelExecution := false
+    Compile / runMain / aggregate := false,
+    Compile / packageBin / aggregate := false
   )
+
+lazy val testLibraries = Seq(
+  "org.scalatest" %% "scalatest" % "3.2.19",
+  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0"
+)
+
+lazy val common = Def.settings(
+  version := "0.1.0",
+  scalaVersion := "2.13.16",
+  libraryDependencies += "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+  compileOrder := CompileOrder.JavaThenScala,
+  scalacOptions ++= Seq(
+    "-deprecation",
+    "-feature",
+    "-unchecked",
+    "-Werror",
+    "-Xlint:_,-byname-implicit",
+    "-Wunused:_"
+  ),
+  // Of the JDK's own, the class file format and what the class path has: the Vector API is of a module that --release does not know.
+  javacOptions ++= Seq("-source", "17", "-target", "17", "--add-modules", "jdk.incubator.vector"),
+  semanticdbEnabled := true,
+  semanticdbVersion := scalafixSemanticdb.revision
+)
+
+// The folder of the sources is one, and each project compiles some of them.
+lazy val compiled = Def.settings(
+  common,
+  Compile / scalaSource := (ThisBuild / baseDirectory).value / "scala/src/main/scala",
+  Compile / javaSource := (ThisBuild / baseDirectory).value / "scala/src/main/java"
+)
+
+lazy val tested = Def.settings(
+  Test / fork := true,
+  Test / javaOptions ++= sparkJavaOptions :+ "-Xmx3g",
+  Test / parallelExecution := false
+)

@@ -73,17 +73,26 @@ def build_python(folder: Path, repository: str, jar: Path) -> list[Path]:
 
 
 def build_maven(version: str, repository: str, namespace: str, *, signed: bool) -> Path:
-    """The jar, with sources, docs and POM beside it, signed with the default key of gpg."""
+    """All artifacts, signed with the default key of gpg; gives the jar with all classes."""
     options = [f"-Dthetajoin.repository={repository}", f"-Dthetajoin.namespace={namespace}"]
     shutil.rmtree(ROOT / "target/sona-staging", ignore_errors=True)
     publish = "publishSigned" if signed else "publish"
     run(ROOT / "tools/sbt", *options, "mimaReportBinaryIssues", publish, "sonaBundle")
-    folder = ROOT / "target/sona-staging" / namespace.replace(".", "/") / "thetajoin_2.13" / version
-    names = [
-        f"thetajoin_2.13-{version}{end}" for end in (".jar", "-sources.jar", "-javadoc.jar", ".pom")
+    group = ROOT / "target/sona-staging" / namespace.replace(".", "/")
+    files = [group / name for name in maven_files(version)]
+    stop_if([f"not built: {file.name}" for file in files if not file.is_file()])
+    return group / f"thetajoin_2.13/{version}/thetajoin_2.13-{version}-all.jar"
+
+
+def maven_files(version: str) -> list[str]:
+    """What a Maven repository is given, below the folder of the group."""
+    ends = [".jar", "-sources.jar", "-javadoc.jar", ".pom"]
+    more = {"thetajoin": ["-all.jar"]}
+    return [
+        f"{name}_2.13/{version}/{name}_2.13-{version}{end}"
+        for name in ("thetajoin", "thetajoin-api", "thetajoin-testkit")
+        for end in ends + more.get(name, [])
     ]
-    stop_if([f"not built: {name}" for name in names if not (folder / name).is_file()])
-    return folder / names[0]
 
 
 def main(*arguments: str) -> int:

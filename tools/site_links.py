@@ -25,7 +25,7 @@ OUTSIDE = (
     "benchmarks/results/*.md",
     "benchmarks/results/*.svg",
 )
-SCALADOC = ROOT / "target" / "scala-2.13" / "api"
+SCALADOC = ROOT / "target/api/target/scala-2.13/api"
 LINK = re.compile(
     r"(?P<code>^ *```.*?^ *```|`[^`]*`)"
     r"|(?P<image>!?)\[(?P<text>[^][]*)\]\((?P<target>[^)\s]+)\)",

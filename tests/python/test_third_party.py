@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-JAR = ROOT / "tests/example-accelerator/target/example-accelerator.jar"
+JAR = ROOT / "target/example-accelerator.jar"
 CLASS = "example.ResidueAccelerator"
 RULE = "example.ResidueRule"
 

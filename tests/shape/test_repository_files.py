@@ -46,7 +46,8 @@ def test_the_changelog_begins_with_the_version() -> None:
 
 def test_builds_run_the_same_sbt() -> None:
     file = Path("project/build.properties")
-    assert (ROOT / "tests/sbt-project" / file).read_text() == (ROOT / file).read_text()
+    for folder in ("tests/sbt-project", "tests/example-accelerator"):
+        assert (ROOT / folder / file).read_text() == (ROOT / file).read_text()
 
 
 def test_the_workflow_runs_every_part_on_every_java() -> None:

@@ -1,5 +1,8 @@
 package thetajoin.accelerator
 
+import java.lang.reflect.InvocationTargetException
+import java.util.ServiceConfigurationError
+
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.internal.SQLConf
@@ -16,17 +19,9 @@ import thetajoin.accelerator.piecewise.PiecewiseAccelerator
 import thetajoin.accelerator.similar.SimilarAccelerator
 import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
-import thetajoin.contract.Accelerator
-import thetajoin.reason.ReasonCode
+import thetajoin.contract.{Accelerator, Contract, JoinRequest, Offer}
+import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.{Services, Setting, Settings}
-
-/** A class named in `spark.thetajoin.accelerators` that can't be used. */
-final class InvalidAcceleratorException(name: String, why: String, cause: Throwable)
-    extends IllegalArgumentException(
-      s"[INVALID_ACCELERATOR] ${Settings.Accelerators.key} names a class that can't be used: $name: $why. Add its " +
-        "jar to spark.jars, check the name, and give it a constructor without arguments.",
-      cause
-    )
 
 object Registry {
 
@@ -64,20 +59,47 @@ object Registry {
    * counts once.
    */
   def accelerators(conf: SQLConf): Seq[Accelerator] = {
-    val named = Settings.Accelerators.in(conf).map(load)
-    (builtIn ++ services.all ++ named).distinctBy(_.id)
+    val others = ofServices ++ Settings.Accelerators.in(conf).map(ofName)
+    others.foreach(requireContract)
+    (builtIn ++ others).distinctBy(_.id)
   }
+
+  /** The answer of an accelerator, which may use what there is not in this version of thetajoin or Spark. */
+  def offer(accelerator: Accelerator, request: JoinRequest): Either[Reason, Offer] =
+    linked(accelerator.getClass.getName)(accelerator.offer(request))
 
   private val services = new Services(classOf[Accelerator])
 
-  private def load(name: String): Accelerator =
+  private def ofServices: Seq[Accelerator] =
+    try linked("a Java service")(services.all)
+    catch {
+      case e: ServiceConfigurationError => throw InvalidAcceleratorException.ofService(e)
+    }
+
+  private def ofName(name: String): Accelerator = {
+    def invalid(why: String, e: Throwable) = InvalidAcceleratorException.ofName(name, why, e)
+    try linked(name)(instance(name))
+    catch {
+      case e: InvalidAcceleratorException => throw e
+      case e: ClassNotFoundException => throw invalid("class not found", e)
+      case e: ClassCastException => throw invalid(s"not a ${classOf[Accelerator].getName}", e)
+      case NonFatal(e) => throw invalid(e.toString, e)
+    }
+  }
+
+  private def instance(name: String): Accelerator =
     try
       Services.classLoader.loadClass(name).getConstructor().newInstance().asInstanceOf[Accelerator]
-    catch {
-      case e: ClassNotFoundException =>
-        throw new InvalidAcceleratorException(name, "class not found", e)
-      case e: ClassCastException =>
-        throw new InvalidAcceleratorException(name, s"not a ${classOf[Accelerator].getName}", e)
-      case NonFatal(e) => throw new InvalidAcceleratorException(name, e.toString, e)
-    }
+    catch { case e: InvocationTargetException => throw e.getCause }
+
+  /** A class that is older than the number has none, and to ask for it is an error. */
+  private def requireContract(accelerator: Accelerator): Unit = {
+    val name = accelerator.getClass.getName
+    val version = linked(name)(accelerator.contract)
+    if (version != Contract.Version) throw InvalidAcceleratorException.ofContract(name, version)
+  }
+
+  private def linked[A](name: String)(body: => A): A =
+    try body
+    catch { case e: LinkageError => throw InvalidAcceleratorException.ofLinkage(name, e) }
 }

@@ -22,6 +22,9 @@ import thetajoin.reason.{Reason, ReasonCode}
  */
 trait Accelerator {
 
+  /** [[Contract.Version]], and nothing else. An accelerator of another version is refused. */
+  def contract: Int
+
   /** Lower-case noun: the name in EXPLAIN and in `spark.thetajoin.accelerator.<id>.enabled`. */
   def id: String
 

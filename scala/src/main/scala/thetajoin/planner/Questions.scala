@@ -65,7 +65,7 @@ private[planner] final class Questions(
     else if (hints.exists(_.accelerator.exists(_ != accelerator.id)))
       Left(ReasonCode.Hinted(hints.map(_.toString).distinct.mkString(" ")))
     else
-      accelerator.offer(request).filterOrElse(
+      Registry.offer(accelerator, request).filterOrElse(
         offer =>
           ranking.isDefined || shape.equiKeys.forall(key => offer.served.contains(key.source)),
         ReasonCode.EquiKeys("this accelerator does not use them")
@@ -111,7 +111,7 @@ private[planner] final class AskEach(
   override def apply(part: Seq[Conjunct]): Option[Offer] = {
     val request =
       JoinRequest(shape.copy(conjuncts = part), buildSide, Need.All, this, mayRaise = false)
-    val offers = accelerators.flatMap(_.offer(request).toOption).filter(_.served.nonEmpty)
+    val offers = accelerators.flatMap(Registry.offer(_, request).toOption).filter(_.served.nonEmpty)
     offers.minByOption(offer => JoinCost.ofAccelerators.ofPairs(offer.cost, estimate))
   }
 }

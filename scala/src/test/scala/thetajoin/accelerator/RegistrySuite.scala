@@ -7,10 +7,11 @@ import org.apache.spark.sql.internal.SQLConf
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Contract, JoinRequest, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 
 final class ServiceAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override def id: String = "service"
   override def summary: String = "Serves nothing."
   override def offer(request: JoinRequest): Either[Reason, Offer] =

@@ -256,8 +256,11 @@ class KryoRegistrationSuite extends AnyFunSuite with SharedSession {
   // ---- What values are made of ------------------------------------------------------------------
 
   /** Our classes of which there are instances. */
-  private lazy val classes: Set[Class[_]] = {
-    val root = Path.of(classOf[ThetaRelation].getProtectionDomain.getCodeSource.getLocation.toURI)
+  private lazy val classes: Set[Class[_]] =
+    Set[Class[_]](classOf[ThetaRelation], classOf[JoinIndex]).flatMap(classesBeside)
+
+  private def classesBeside(one: Class[_]): Set[Class[_]] = {
+    val root = Path.of(one.getProtectionDomain.getCodeSource.getLocation.toURI)
     Using.resource(Files.walk(root.resolve("thetajoin")))(_.iterator.asScala.map(root.relativize)
       .map(_.toString).filter(_.endsWith(".class"))
       .map(name =>

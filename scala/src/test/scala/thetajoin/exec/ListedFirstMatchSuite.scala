@@ -12,6 +12,7 @@ import thetajoin.{Settings, SharedSession}
 
 /** Gives what `nearest` gives, in lists of positions. */
 final class ListedAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "listed"
   override val summary: String = "the candidates of nearest in lists"
   override def offer(request: JoinRequest): Either[Reason, Offer] =

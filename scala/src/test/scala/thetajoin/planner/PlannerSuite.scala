@@ -21,13 +21,14 @@ import thetajoin.accelerator.piecewise.PiecewiseSpec
 import thetajoin.accelerator.similar.SimilarAccelerator
 import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
-import thetajoin.contract.{Accelerator, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Contract, JoinRequest, Offer}
 import thetajoin.exec.ThetaJoinStrategy
 import thetajoin.reason.{Reason, ReasonCode}
 import thetajoin.{InvalidSettingException, Settings, SharedSession}
 
 /** An accelerator with a defect. */
 final class DefectiveAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "defective"
   override val summary: String = "fails on every join"
   override def offer(request: JoinRequest): Either[Reason, Offer] =

@@ -4,28 +4,27 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{DataType, LongType}
 
-import thetajoin.contract.{Accelerator, Batches, Cost, IndexBuilder, IndexSpec, JoinIndex, JoinRequest, Offer, OrderedIndex, Prober, SingleRunProber}
+import thetajoin.contract._
 import thetajoin.kit.{EqualKeys, LongsBuilder, SegmentProber, Segments}
 import thetajoin.kit.keys.{Groups, KeyedNumbers}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
- * An accelerator of your own, for `(a.x + b.y) % n = 0` with whole numbers of 64 bits and a power
- * of two n, also beside equality keys: a build row is a candidate only of probe rows with the same
- * keys and the opposite residue.
+ * An accelerator of your own, for `(a.x + b.y) % n = 0` with whole numbers of 64 bits and a power of two n, also beside
+ * equality keys: a build row is a candidate only of probe rows with the same keys and the opposite residue.
  *
  * {{{
  *   n = 4, b.y:  4 5 9      by residue: 0 -> {4}, 1 -> {5, 9}      a.x = 7 asks for residue 1
  * }}}
  *
- * The sum may overflow. If it wraps around, it does so by 2^64, which n divides, and no match is
- * missed. If it raises an error, only the condition itself can do that, so it is checked again on
- * candidates: it is served, but not exactly. Rows are stored by keys and residue, hence the
- * candidates of a probe row are one run.
+ * The sum may overflow. If it wraps around, it does so by 2^64, which n divides, and no match is missed. If it raises an
+ * error, only the condition itself can do that, so it is checked again on candidates: it is served, but not exactly.
  */
 final class ResidueAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "residue"
   override val summary: String = "(a + b) % n = 0: build rows are grouped by residue."
+  override def wireClasses: Seq[Class[_]] = Seq(classOf[ResidueIndex], classOf[Segments])
 
   override def offer(request: JoinRequest): Either[Reason, Offer] =
     for {
@@ -60,8 +59,7 @@ private object DividedSum {
 /** A key row has the keys that must be equal, then a number, by which batches of probe rows are sorted where that pays. */
 final case class ResidueSpec(equal: Int, n: Long) extends IndexSpec {
   override def batches: Option[Batches] = Batches.by(1)
-  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder =
-    new ResidueBuilder(keyTypes.take(equal), n)
+  override def newBuilder(keyTypes: Seq[DataType]): IndexBuilder = new ResidueBuilder(keyTypes.take(equal), n)
 }
 
 private final class ResidueBuilder(equal: Seq[DataType], n: Long) extends IndexBuilder {
@@ -90,8 +88,7 @@ final class ResidueIndex(n: Long, groups: Groups, residues: Segments) extends Jo
 }
 
 private final class ResidueProber(n: Long, groups: Groups, residues: Segments)
-    extends SegmentProber(groups)
-    with SingleRunProber {
+    extends SegmentProber(groups) with SingleRunProber {
   override protected def none(): Unit = run(0, 0)
 
   override def probe(group: Int, number: Long, unused: Long): Unit = {

@@ -3,7 +3,7 @@ package thetajoin.accelerator.anyof
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, If, Literal}
 
 import thetajoin.condition.{ConditionAnalysis, OneSided, Safety}
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -17,6 +17,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * Equality keys next to the OR are part of each arm.
  */
 object AnyOfAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "anyof"
 
   override val summary: String =

@@ -16,7 +16,7 @@ import thetajoin.condition.{
   Sides,
   Unequal
 }
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.{Bound, EqualKeys, PairValues}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -36,6 +36,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * other. The outermost ends of every 16 of them, every 256 and so on are known.
  */
 object BoxesAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "boxes"
 
   override val summary: String =

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 import org.apache.spark.sql.types.StructType
 
 import thetajoin.condition.Sides
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -24,6 +24,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * With equality keys, elements are told apart by the keys too.
  */
 object ContainmentAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "containment"
 
   override val summary: String =

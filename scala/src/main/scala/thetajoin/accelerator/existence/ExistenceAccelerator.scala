@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, IsNull, 
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.condition.{JoinShape, PackedLong}
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -21,6 +21,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * an error in one is the query's error.
  */
 object ExistenceAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "existence"
 
   override val summary: String =

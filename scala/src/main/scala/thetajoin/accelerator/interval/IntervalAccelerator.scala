@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.BuildSide
 
 import thetajoin.accelerator.existence.TestedComparisons
 import thetajoin.condition.JoinShape
-import thetajoin.contract.{Accelerator, Cost, IndexSpec, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, IndexSpec, JoinRequest, Need, Offer}
 import thetajoin.kit.{Bound, EqualKeys, Segments, ValueRank}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -26,6 +26,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * are. With equality keys there is a sorted segment of rows for each key.
  */
 object IntervalAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "interval"
 
   override val summary: String =

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 
 import thetajoin.condition.{Operator, OrderedLong, Safety, Tried}
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.{Bound, EqualKeys, Segments, ValueOrder, ValueRank}
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -32,6 +32,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * Other bounds, such as a tolerance, end the candidates.
  */
 object NearestAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "nearest"
 
   override val summary: String =

@@ -5,6 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import thetajoin.contract.{
   Accelerator,
+  Contract,
   Cost,
   IndexBuilder,
   IndexSpec,
@@ -22,6 +23,7 @@ import thetajoin.reason.Reason
  * against it.
  */
 object NestedLoopAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "nestedloop"
 
   override val summary: String =

@@ -3,7 +3,7 @@ package thetajoin.accelerator.patterns
 import org.apache.spark.sql.catalyst.expressions.AttributeSet
 
 import thetajoin.condition.{Safety, Sides}
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -20,6 +20,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * than its string is tested where that is found.
  */
 object PatternsAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "patterns"
 
   override val summary: String =

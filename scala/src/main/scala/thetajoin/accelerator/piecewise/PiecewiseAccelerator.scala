@@ -7,6 +7,7 @@ import org.apache.spark.sql.types._
 import thetajoin.condition.{Comparison, OrderedLong}
 import thetajoin.contract.{
   Accelerator,
+  Contract,
   Batches,
   Cost,
   IndexBuilder,
@@ -30,6 +31,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * A probe costs one search, a build one sort. Rows with a null key are in no run.
  */
 object PiecewiseAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "piecewise"
 
   override val summary: String =

@@ -3,7 +3,7 @@ package thetajoin.accelerator.similar
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression, Levenshtein}
 
 import thetajoin.condition.{Safety, Sides}
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -19,6 +19,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * The limit is a number, a column of the side that is built, or a part of the length.
  */
 object SimilarAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "similar"
 
   override val summary: String =

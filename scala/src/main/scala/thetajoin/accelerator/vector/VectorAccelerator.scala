@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.{ArrayType, DoubleType, FloatType}
 
 import thetajoin.condition.{OrderedBy, Safety, Sides}
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Need, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Need, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -26,6 +26,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * own function decides on them.
  */
 object VectorAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "vector"
 
   override val summary: String =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
 
 import thetajoin.condition.{PackedLong, Safety, Sides}
-import thetajoin.contract.{Accelerator, Cost, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Offer}
 import thetajoin.kit.EqualKeys
 import thetajoin.reason.{Reason, ReasonCode}
 
@@ -26,6 +26,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  * each set of wildcard columns that there is. Equality keys are columns without wildcards.
  */
 object WildcardAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
   override val id: String = "wildcard"
 
   override val summary: String =
