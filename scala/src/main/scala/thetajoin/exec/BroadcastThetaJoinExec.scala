@@ -151,7 +151,8 @@ final class BroadcastThetaJoinExec(
 
   def withOwnLoop: BroadcastThetaJoinExec = {
     val isMarkedBelow =
-      role.buildExistence.isDefined && !mayMoveRows && ExpressionCode.existsFor(expressions)
+      role.buildExistence.isDefined && !mayMoveRows && task.rowsTogether == 0 &&
+        ExpressionCode.existsFor(expressions)
     val below = ProbeRowsExec(if (isMarkedBelow) MarkRowsExec(probe, task)(build) else probe)
     buildSide match {
       case BuildLeft => changed(newRight = below)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
-import thetajoin.condition.JoinShape
+import thetajoin.condition.{FoundByIndex, JoinShape}
 import thetajoin.driver.JoinRole
 import thetajoin.hints.ThetaHint
 import thetajoin.logical.RankedJoin
@@ -40,8 +40,15 @@ private[planner] object BroadcastOrPartition {
   ): Either[Reason, Seq[Seq[Placement]]] =
     broadcastAlready(join).map(_.map(broadcast)).getOrElse {
       if (ranked.isDefined) Right(Seq(Seq(ofRanked(join, ranked.flatMap(_.blocksAbove), conf))))
-      else if (ExtractEquiJoinKeys.unapply(join).isDefined) byKeys(join, shape, conf, servesMore)
-      else withoutKeys(join, conf)
+      else {
+        val found =
+          if (ExtractEquiJoinKeys.unapply(join).isEmpty) withoutKeys(join, conf)
+          else byKeys(join, shape, conf, servesMore)
+        // Spark can't run it, so that either side will do in the end, whatever hints say.
+        if (join.condition.exists(FoundByIndex.isIn))
+          Right(found.getOrElse(Nil) :+ Sizes.both(join).map(Placement.Broadcast(_)))
+        else found
+      }
     }
 
   private def broadcast(side: BuildSide) = Seq(Seq(Placement.Broadcast(side)))
