@@ -6,7 +6,7 @@ import base64
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound=type)
 Compared = Literal["<", "<=", "=", ">=", ">"]
 COMPARED = ("<", "<=", "=", ">=", ">")
+_MANY = 1000
 PREFIX = "spark.thetajoin.registered."
 
 
@@ -26,6 +27,7 @@ class _Served:
     name: str
     arguments: tuple[str, ...]
     build: tuple[int, ...]
+    constants: tuple[int, int]
     compared: str | None
     takes_nulls: bool
 
@@ -53,7 +55,8 @@ def accelerator(
       table, with each pair of a match once and in any order.
 
     Columns have the names of the function's arguments. ``constants`` are the values of those that
-    read no column, in their order, then the constant that the function is compared with.
+    read no column, in their order, then the constant that the function is compared with. A call
+    with more or fewer of them than the methods take is left to Spark.
 
     Parameters
     ----------
@@ -115,13 +118,15 @@ def accelerator(
     if unknown:
         raise ValueError(f"{name} has no argument {', '.join(unknown)}")
     places = tuple(names.index(argument) for argument in indexed)
-    served = _Served(None if function is None else serves, name, names, places, compared, takes_nulls)
+    served = _Served(None if function is None else serves, name, names, places, (0, 0), compared, takes_nulls)
 
     def note(cls: C) -> C:
         for method in ("build", "probe"):
             if not callable(getattr(cls, method, None)):
                 raise TypeError(f"{cls.__name__} has no method {method}")
-        _served[cls] = served
+        of_build, of_probe = _constants(cls, "build", 2), _constants(cls, "probe", 3)
+        constants = max(of_build[0], of_probe[0]), min(of_build[1], of_probe[1])
+        _served[cls] = replace(served, constants=constants)
         return cls
 
     return note
@@ -155,6 +160,7 @@ def register_accelerator(spark: SparkSession, accelerator: Any) -> None:
         "function": served.name,
         "arguments": served.arguments,
         "build": served.build,
+        "constants": served.constants,
         "carrier": None if served.udf is not None else f"thetajoin_{served.name}",
         "compared": served.compared,
         "takes_nulls": served.takes_nulls,
@@ -166,6 +172,15 @@ def register_accelerator(spark: SparkSession, accelerator: Any) -> None:
         # By it, Spark tells in which environment a Python function runs.
         spark.udf.register(f"thetajoin_{served.name}", lambda: True, "boolean")
     spark.conf.set(PREFIX + served.name.lower(), json.dumps(definition))
+
+
+def _constants(cls: type, method: str, others: int) -> tuple[int, int]:
+    """How many constants a method takes after its other parameters, at least and at most."""
+    parameters = list(inspect.signature(getattr(cls, method)).parameters.values())
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    least = sum(p.default is p.empty for p in named) - others
+    any_number = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return max(least, 0), _MANY if any_number else len(named) - others
 
 
 def _command(accelerator: Any) -> bytes:

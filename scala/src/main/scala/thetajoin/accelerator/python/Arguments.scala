@@ -27,14 +27,17 @@ private[python] object Arguments {
     val (build, rest) = places.partition { case (e, _) => sides.ofLeft(e) }
     val (probe, constants) = rest.partition { case (e, _) => sides.ofRight(e) }
     val indexed = call.definition.build
+    val (least, most) = call.definition.constants
     def isIndexed(argument: (Expression, Int)) = indexed.contains(argument._2)
     def named(arguments: Seq[(Expression, Int)]) =
       arguments.map { case (e, place) => (e, call.definition.arguments(place)) }
+    val values = constants.map(_._1) ++ call.bound
     Arguments(
       named(build),
       named(probe),
-      constants.map(_._1) ++ call.bound,
-      build.nonEmpty && probe.nonEmpty && constants.forall(_._1.foldable) &&
+      values,
+      build.nonEmpty && probe.nonEmpty && values.forall(_.foldable) &&
+        values.size >= least && values.size <= most &&
         (indexed.isEmpty || build.forall(isIndexed) && !probe.exists(isIndexed))
     )
   }

@@ -4,10 +4,12 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.NumericType
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
 import thetajoin.Settings
+import thetajoin.condition.Safety
 
 /**
  * An accelerator that a Python client has registered in the session.
@@ -16,6 +18,7 @@ import thetajoin.Settings
  * @param function the name of the function that it serves
  * @param arguments the names of the function's arguments
  * @param build the places of the arguments that it can index; none if either side will do
+ * @param constants how many constants it takes, at least and at most
  * @param carrier the name of a Python function that is registered for its environment, if the served function is none
  *   of Python
  * @param compared the operator between the function and a constant, if the function is no condition by itself
@@ -27,6 +30,7 @@ private[python] final case class Definition(
     function: String,
     arguments: Seq[String],
     build: Seq[Int],
+    constants: (Int, Int),
     carrier: Option[String],
     compared: Option[String],
     takesNulls: Boolean,
@@ -51,6 +55,7 @@ private[python] object Definition {
       json.get("function").asText,
       list("arguments").map(_.asText),
       list("build").map(_.asInt),
+      (json.get("constants").get(0).asInt, json.get("constants").get(1).asInt),
       optional("carrier"),
       optional("compared"),
       json.get("takes_nulls").asBoolean,
@@ -86,13 +91,22 @@ private[python] object Call {
       case call if definition.compared.isEmpty =>
         if (isCall(call)) Some(Call(definition, call, None)) else None
       case comparison: BinaryComparison =>
-        val (l, r, symbol) = (comparison.left, comparison.right, comparison.symbol)
+        val (l, r) = (widened(comparison.left), widened(comparison.right))
+        val symbol = comparison.symbol
         if (isCall(l) && r.foldable && isServed(l, symbol)) Some(Call(definition, l, Some(r)))
         else if (isCall(r) && l.foldable && Flipped.get(symbol).exists(isServed(r, _)))
           Some(Call(definition, r, Some(l)))
         else None
       case _ => None
     }
+  }
+
+  /** The number that was cast to a wider type. */
+  private def widened(e: Expression): Expression = e match {
+    case cast: Cast
+        if cast.dataType.isInstanceOf[NumericType] && !cast.foldable &&
+          Safety.widens(cast.child.dataType, cast.dataType) => cast.child
+    case other => other
   }
 
   private def name(e: Expression): String = e match {

@@ -36,9 +36,10 @@ object PythonAccelerator extends Accelerator {
   case object OtherSides
       extends ReasonCode(
         "OTHER_SIDES",
-        "A function's arguments are not of the sides that its Python accelerator asks for: each argument reads one " +
-          "side or is a constant, and the arguments to index are those of the side that is built",
-        "Let the other side be built, or change the accelerator's build."
+        "A function's arguments are not those that its Python accelerator asks for: each argument reads one side or is " +
+          "a constant, there are as many constants as its methods take, and the arguments to index are those of the " +
+          "side that is built",
+        "Let the other side be built, or change the accelerator."
       )
 
   override def reasons: Seq[ReasonCode] = Seq(NoPythonAccelerator, OtherSides)
