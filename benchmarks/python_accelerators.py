@@ -1,4 +1,4 @@
-"""Joins on a Python function: on the index of an accelerator in Python, by Spark alone, and in Python alone.
+"""Joins on a Python function: on an accelerator in Python, by Spark alone, and in Python alone.
 
 ``python -m benchmarks.python_accelerators`` prints a table. Spark alone calls the function for all
 pairs, so it gets a part of one side's rows, and its time is scaled.
@@ -64,9 +64,7 @@ def alike(asked: list[str], names: list[str], least: float) -> Any:
     found = [np.empty((2, 0), dtype=np.int64)]
     for start in range(0, len(asked), 500):
         part = asked[start : start + 500]
-        scores = process.cdist(
-            part, names, scorer=fuzz.ratio, score_cutoff=least, dtype=np.float32
-        )
+        scores = process.cdist(part, names, scorer=fuzz.ratio, score_cutoff=least, dtype=np.float32)
         rows, columns = np.nonzero(scores)
         found.append(np.stack((rows + start, columns)))
     return np.concatenate(found, axis=1)
@@ -178,7 +176,9 @@ def session() -> SparkSession:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=3, help="how often each is run; the median counts")
+    parser.add_argument(
+        "--times", type=int, default=3, help="how often each is run; the median counts"
+    )
     arguments = parser.parse_args()
     thetajoin.accelerator(serves=lies_in, build="area")(Areas)
     thetajoin.accelerator(serves=name_score, compared=">=")(Names)

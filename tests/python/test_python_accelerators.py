@@ -66,7 +66,9 @@ def holds(a: tuple[Any, ...], b: tuple[Any, ...], more: Callable[[Any, Any], boo
     return a[1] is not None and b[1] is not None and a[1][0] == b[1][0] and more(a, b)
 
 
-def expected(kind: str, left: list[Any], right: list[Any], on: Callable[[Any, Any], bool]) -> Counter[Any]:
+def expected(
+    kind: str, left: list[Any], right: list[Any], on: Callable[[Any, Any], bool]
+) -> Counter[Any]:
     """By a loop over all pairs."""
     pairs = [(a, b) for a in left for b in right if on(a, b)]
     found_left, found_right = {a for a, _ in pairs}, {b for _, b in pairs}
@@ -106,7 +108,9 @@ CONDITIONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 
 @pytest.mark.parametrize("configuration", MATRIX)
 @pytest.mark.parametrize("kind", JOINS)
-def test_joins_give_the_rows_of_a_loop(session: SparkSession, kind: str, configuration: str) -> None:
+def test_joins_give_the_rows_of_a_loop(
+    session: SparkSession, kind: str, configuration: str
+) -> None:
     confs = Confs(session)
     try:
         joins = itertools.product(("a", "b"), CONDITIONS.values())
@@ -115,7 +119,7 @@ def test_joins_give_the_rows_of_a_loop(session: SparkSession, kind: str, configu
             confs.apply({**MATRIX[configuration], **batch})
             query = f"SELECT /*+ BROADCAST({built}) */ * FROM a {kind} JOIN b ON {text}"
             assert accelerated(session, query) == expected(
-                kind, A, B, lambda a, b: holds(a, b, more)
+                kind, A, B, lambda a, b, more=more: holds(a, b, more)
             ), query
     finally:
         confs.apply({})
@@ -140,7 +144,9 @@ def test_sides_may_be_empty(session: SparkSession, kind: str) -> None:
     query = f"SELECT * FROM nothing AS a {kind} JOIN b ON alike(a.y, b.y, 1)"
     assert rows_and_plan(session, query)[0] == expected(kind, [], B, on)
     # Known to be empty once they have been read only.
-    query = f"SELECT * FROM a {kind} JOIN (SELECT * FROM b WHERE no < -k) AS b ON alike(a.x, b.y, 1)"
+    query = (
+        f"SELECT * FROM a {kind} JOIN (SELECT * FROM b WHERE no < -k) AS b ON alike(a.x, b.y, 1)"
+    )
     query = query.replace("-k", "0 - m")
     assert accelerated(session, query) == expected(kind, A, [], on)
 
@@ -181,7 +187,9 @@ def test_other_forms_run_on_the_index(session: SparkSession, query: str) -> None
     on = accelerated(session, query)
     # Spark alone runs some of them once the functions are one of its own.
     session.conf.set(ENABLED, "false")
-    own = re.sub(r"alike\((.*?), (\w\.y|upper\(b.y\)), (\d)( \+ 0)?\)", r"left(\1, \3) = left(\2, \3)", query)
+    own = re.sub(
+        r"alike\((.*?), (\w\.y|upper\(b.y\)), (\d)( \+ 0)?\)", r"left(\1, \3) = left(\2, \3)", query
+    )
     assert "alike" not in own
     assert on == rows_and_plan(session, own)[0]
 
@@ -257,7 +265,11 @@ def same_or_none(v: int | None, w: int | None) -> bool:
 
 class SameOrNone:
     def build(self, keys: pa.Table) -> Any:
-        return keys.column("w").to_pylist() if "w" in keys.column_names else keys.column("v").to_pylist()
+        return (
+            keys.column("w").to_pylist()
+            if "w" in keys.column_names
+            else keys.column("v").to_pylist()
+        )
 
     def probe(self, index: Any, keys: pa.RecordBatch) -> Any:
         found = [
@@ -374,7 +386,10 @@ def test_functions_of_spark_are_tested_on_what_is_found(
     session: SparkSession, kind: str, operator: str
 ) -> None:
     thetajoin.register_accelerator(session, Lengths())
-    for condition in (f"levenshtein(a.x, b.y) {operator} 3", f"levenshtein(a.x, b.y) {operator} 3 AND a.k = b.m"):
+    for condition in (
+        f"levenshtein(a.x, b.y) {operator} 3",
+        f"levenshtein(a.x, b.y) {operator} 3 AND a.k = b.m",
+    ):
         query = f"SELECT /*+ THETA_JOIN(python) */ * FROM a {kind} JOIN b ON {condition}"
         on = accelerated(session, query)
         session.conf.set(ENABLED, "false")
@@ -411,9 +426,18 @@ thetajoin.accelerator(serves=broken)(Broken)
 @pytest.mark.parametrize(
     ("at", "texts"),
     [
-        ("build", ["[PYTHON_ACCELERATOR] Broken.build failed: KeyError", "no such letter", "in build"]),
-        ("probe", ["[PYTHON_ACCELERATOR] Broken.probe failed: KeyError", "no such letter", "in probe"]),
-        ("twice", ["[PYTHON_ACCELERATOR] Broken.probe gave probe row 0 with build row 0 more than once"]),
+        (
+            "build",
+            ["[PYTHON_ACCELERATOR] Broken.build failed: KeyError", "no such letter", "in build"],
+        ),
+        (
+            "probe",
+            ["[PYTHON_ACCELERATOR] Broken.probe failed: KeyError", "no such letter", "in probe"],
+        ),
+        (
+            "twice",
+            ["[PYTHON_ACCELERATOR] Broken.probe gave probe row 0 with build row 0 more than once"],
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", ["INNER", "FULL"])

@@ -60,7 +60,9 @@ def frame(*columns: Sequence[Any]) -> bytes:
     return bytes(sink.getvalue())
 
 
-def run(accelerator: Any, frames: Sequence[bytes], constants: bytes = b"", **header: Any) -> list[bytes]:
+def run(
+    accelerator: Any, frames: Sequence[bytes], constants: bytes = b"", **header: Any
+) -> list[bytes]:
     told = {"build_names": ["x"], "probe_names": ["y"], **header}
     ahead = [json.dumps(told).encode(), constants]
     return list(_worker.run(accelerator, "Multiples", 0, iter([*ahead, *frames])))
@@ -82,17 +84,13 @@ def index_in(folder: Path, accelerator: Any, *frames: bytes) -> str:
 
 def test_an_index_is_built_pickled_and_probed(tmp_path: Path) -> None:
     index = index_in(tmp_path, Multiples(), frame([2, 3]), frame([5]))
-    answers = run(
-        Multiples(), [frame([6, 7, 10]), frame([30])], does="probe", index=index, rows=3
-    )
+    answers = run(Multiples(), [frame([6, 7, 10]), frame([30])], does="probe", index=index, rows=3)
     assert [read(answer) for answer in answers] == [[[0, 1], [], [0, 2]], [[0, 1, 2]]]
 
 
 def test_constants_are_given_after_the_keys(tmp_path: Path) -> None:
     index = index_in(tmp_path, Multiples(), frame([2, 3]))
-    (answer,) = run(
-        Multiples(), [frame([6, 9])], frame([7]), does="probe", index=index, rows=2
-    )
+    (answer,) = run(Multiples(), [frame([6, 9])], frame([7]), does="probe", index=index, rows=2)
     assert read(answer) == [[], [1]]
 
 
@@ -158,7 +156,9 @@ def test_an_error_names_the_accelerator() -> None:
         def build(self, keys: pa.Table, least: int = 0) -> Any:
             raise KeyError("no such thing")
 
-    with pytest.raises(RuntimeError, match=r"\[PYTHON_ACCELERATOR\] Multiples.build failed: KeyError"):
+    with pytest.raises(
+        RuntimeError, match=r"\[PYTHON_ACCELERATOR\] Multiples.build failed: KeyError"
+    ):
         run(Broken(), [frame([1])], does="build")
 
 
@@ -186,9 +186,7 @@ def divides(x: int, y: int) -> bool:
         ({"serves": divides, "compared": "<>"}, ValueError, "compared must be one of"),
     ],
 )
-def test_wrong_arguments_are_refused(
-    arguments: Any, error: type[Exception], text: str
-) -> None:
+def test_wrong_arguments_are_refused(arguments: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         thetajoin.accelerator(**arguments)
 

@@ -20,7 +20,7 @@ from thetajoin._plans import executed_plan, explain_text
 pytestmark = pytest.mark.slow
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
-PROGRAM = '''
+PROGRAM = """
 import json, os, signal, sys
 from pathlib import Path
 import thetajoin
@@ -54,7 +54,7 @@ for kind in json.loads(Path("queries.json").read_text()):
     plan = frame._jdf.queryExecution().executedPlan().toString()
     told.append([len(rows), "BroadcastThetaJoin python" in plan, os.path.exists(sentinel)])
 Path("told.json").write_text(json.dumps(told))
-'''
+"""
 # The last digit of the ids below 40 is 5 to 9, 0 or 1 for four of them each.
 KINDS = {"INNER": 28, "LEFT": 40, "RIGHT": 28, "FULL": 40, "LEFT SEMI": 28, "LEFT ANTI": 12}
 

@@ -191,7 +191,7 @@ def test_accelerators_are_found() -> None:
 @pytest.mark.parametrize("id", accelerator_ids())
 def test_accelerator_has_folder_tests_and_docs(id: str) -> None:
     assert (SCALA / "accelerator" / id).is_dir()
-    tests = {file: f"accelerated {id}" for file in (ROOT / "tests" / "sql" / id).glob("*.test")}
+    tests = dict.fromkeys((ROOT / "tests" / "sql" / id).glob("*.test"), f"accelerated {id}")
     # SQL alone can't register an accelerator.
     registered = ROOT / "tests" / "python" / f"test_{id}_accelerators.py"
     tests |= {registered: f"ThetaJoin {id}"} if registered.is_file() else {}

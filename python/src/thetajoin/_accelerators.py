@@ -50,8 +50,8 @@ def accelerator(
 
     - ``build(self, keys, *constants)`` makes an index of the ``pyarrow.Table`` of all keys of one
       side. It may be any object. It is pickled; if it can't be, each worker builds it once.
-    - ``probe(self, index, keys, *constants)`` finds the matches of a ``pyarrow.RecordBatch`` of keys
-      of the other side: two arrays of whole numbers, the rows of the batch and the rows of the
+    - ``probe(self, index, keys, *constants)`` finds the matches of a ``pyarrow.RecordBatch`` of
+      keys of the other side: two arrays of whole numbers, the rows of the batch and the rows of the
       table, with each pair of a match once and in any order.
 
     Columns have the names of the function's arguments. ``constants`` are the values of those that
@@ -61,8 +61,8 @@ def accelerator(
     Parameters
     ----------
     serves
-        A function made by PySpark's ``udf``, ``pandas_udf`` or ``arrow_udf``, which Spark would call
-        for all pairs. What the class finds takes the place of its answers. Or the name of a SQL
+        A function made by PySpark's ``udf``, ``pandas_udf`` or ``arrow_udf``, which Spark would
+        call for all pairs. What the class finds takes the place of its answers. Or the name of a SQL
         function such as ``"levenshtein"``: Spark tests it on what the class finds, which may then be
         more than the matches.
     arguments
@@ -112,13 +112,15 @@ def accelerator(
             raise ValueError(f"the served function needs a name, but is called {name}")
     if compared is not None and compared not in COMPARED:
         raise ValueError(f"compared must be one of {', '.join(COMPARED)}, but is {compared!r}")
-    names = tuple(arguments or inspect.signature(function).parameters)
+    names = tuple(arguments or _names(function))
     indexed = (build,) if isinstance(build, str) else tuple(build)
     unknown = [argument for argument in indexed if argument not in names]
     if unknown:
         raise ValueError(f"{name} has no argument {', '.join(unknown)}")
     places = tuple(names.index(argument) for argument in indexed)
-    served = _Served(None if function is None else serves, name, names, places, (0, 0), compared, takes_nulls)
+    served = _Served(
+        None if function is None else serves, name, names, places, (0, 0), compared, takes_nulls
+    )
 
     def note(cls: C) -> C:
         for method in ("build", "probe"):
@@ -135,8 +137,8 @@ def accelerator(
 def register_accelerator(spark: SparkSession, accelerator: Any) -> None:
     """Let a session use an accelerator: joins on the function that it serves run on its index.
 
-    A Python function is registered for SQL under its own name. It works over Spark Connect. In a session
-    without thetajoin, Spark calls the function for all pairs.
+    A Python function is registered for SQL under its own name. It works over Spark Connect. In a
+    session without thetajoin, Spark calls the function for all pairs.
 
     Parameters
     ----------
@@ -174,6 +176,10 @@ def register_accelerator(spark: SparkSession, accelerator: Any) -> None:
     spark.conf.set(PREFIX + served.name.lower(), json.dumps(definition))
 
 
+def _names(function: Any) -> list[str]:
+    return list(inspect.signature(function).parameters)
+
+
 def _constants(cls: type, method: str, others: int) -> tuple[int, int]:
     """How many constants a method takes after its other parameters, at least and at most."""
     parameters = list(inspect.signature(getattr(cls, method)).parameters.values())
@@ -185,16 +191,19 @@ def _constants(cls: type, method: str, others: int) -> tuple[int, int]:
 
 def _command(accelerator: Any) -> bytes:
     """What a worker runs, as Spark's workers read it."""
-    from pyspark import cloudpickle
-    from pyspark.serializers import CloudPickleSerializer, NoOpSerializer
+    from pyspark import cloudpickle, serializers
 
     from thetajoin import _worker
 
+    # PySpark has no types for these.
+    pickling: Any = cloudpickle
+    spark: Any = serializers
+
     work = partial(_worker.run, accelerator, type(accelerator).__name__)
-    cloudpickle.register_pickle_by_value(_worker)
+    pickling.register_pickle_by_value(_worker)
     try:
-        frames = NoOpSerializer()
-        command: bytes = CloudPickleSerializer().dumps((work, None, frames, frames))
+        frames = spark.NoOpSerializer()
+        command: bytes = spark.CloudPickleSerializer().dumps((work, None, frames, frames))
     finally:
-        cloudpickle.unregister_pickle_by_value(_worker)
+        pickling.unregister_pickle_by_value(_worker)
     return command

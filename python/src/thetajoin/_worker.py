@@ -6,7 +6,8 @@ A call gets byte strings: what to do as JSON, the constants, then keys. Constant
 streams of one batch.
 
     build   all keys of one side                  -> the pickled index, once
-    probe   batches of keys of the other side     -> for each where its rows' candidates end, and these
+    probe   batches of keys of the other side     -> for each where its rows' candidates end, and
+                                                     the candidates
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,7 +42,7 @@ def run(accelerator: Any, name: str, _: int, frames: Iterator[bytes]) -> Iterato
         for frame in frames:
             keys = table(frame).rename_columns(header["probe_names"])
             batch = keys.combine_chunks().to_batches()[0]
-            pairs = called(name, "probe", lambda b=batch: accelerator.probe(index, b, *values))
+            pairs = called(name, "probe", partial(accelerator.probe, index, batch, *values))
             yield answer(*checked(name, pairs, batch.num_rows, header["rows"]), batch.num_rows)
 
 
@@ -55,9 +57,10 @@ def built(
     """The index, or the keys if it can't be pickled: then each worker builds it once."""
     from pyspark import cloudpickle
 
+    pickled: Callable[..., bytes] = cloudpickle.dumps
     index = made(accelerator, name, names, values, frames)
     try:
-        return INDEX + bytes(cloudpickle.dumps(index, protocol=pickle.HIGHEST_PROTOCOL))
+        return INDEX + pickled(index, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception:
         keys = (names, [bytes(frame) for frame in frames])
         return KEYS + pickle.dumps(keys, protocol=pickle.HIGHEST_PROTOCOL)
@@ -67,7 +70,7 @@ def made(
     accelerator: Any, name: str, names: list[str], values: list[Any], frames: list[bytes]
 ) -> Any:
     keys = pa.concat_tables([table(frame) for frame in frames]).rename_columns(names)
-    return called(name, "build", lambda: accelerator.build(keys, *values))
+    return called(name, "build", partial(accelerator.build, keys, *values))
 
 
 def loaded(accelerator: Any, name: str, header: dict[str, Any], values: list[Any]) -> Any:
@@ -83,7 +86,9 @@ def loaded(accelerator: Any, name: str, header: dict[str, Any], values: list[Any
         with Path(path).open("rb") as file:
             kind = file.read(1)
             content = pickle.load(file)
-        index = content if kind == INDEX else made(accelerator, name, content[0], values, content[1])
+        index = (
+            content if kind == INDEX else made(accelerator, name, content[0], values, content[1])
+        )
     while len(kept) >= MOST_INDEXES:
         del kept[next(iter(kept))]
     kept[path] = index
@@ -134,7 +139,11 @@ def numbers(given: Any, what: str, rows: int, wrong: Callable[[str], Exception])
     if isinstance(given, (pa.Array, pa.ChunkedArray)):
         if given.null_count:
             raise wrong(f"{given.null_count} nulls in {what}")
-        given = given.to_numpy(zero_copy_only=False) if isinstance(given, pa.Array) else given.to_numpy()
+        given = (
+            given.to_numpy(zero_copy_only=False)
+            if isinstance(given, pa.Array)
+            else given.to_numpy()
+        )
     array = np.asarray(given)
     if array.ndim != 1:
         raise wrong(f"{what} of {array.ndim} dimensions, not 1")

@@ -88,7 +88,9 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
 
   private def unserved(join: Join, reason: Reason): IllegalStateException = {
     val condition = join.condition.fold("")(_.sql)
-    new IllegalStateException(s"No index serves the join ON $condition, and Spark can't run it: $reason")
+    new IllegalStateException(
+      s"No index serves the join ON $condition, and Spark can't run it: $reason"
+    )
   }
 
   /** Adaptive execution plans a join again and again: a failure is logged when it is first seen. */

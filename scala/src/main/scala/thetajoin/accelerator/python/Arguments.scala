@@ -9,7 +9,7 @@ import thetajoin.contract.JoinRequest
  * The arguments of a call by the side that they read, with their names.
  *
  * @param constants the arguments that read none, then what the function is compared with
- * @param areOfSides whether each reads one side or none, and the index can be made of those of the build side
+ * @param areOfSides whether each reads one side or none, and the index can be made of the build side's
  */
 private[python] final case class Arguments(
     build: Seq[(Expression, String)],

@@ -42,7 +42,9 @@ private[python] object Definition {
   private val mapper = new ObjectMapper
 
   def allIn(conf: SQLConf): Seq[Definition] =
-    conf.getAllConfs.toSeq.collect { case (key, value) if key.startsWith(Settings.Registered) => read(value) }
+    conf.getAllConfs.toSeq.collect {
+      case (key, value) if key.startsWith(Settings.Registered) => read(value)
+    }
       .sortBy(_.function)
 
   private def read(text: String): Definition = {

@@ -36,9 +36,9 @@ object PythonAccelerator extends Accelerator {
   case object OtherSides
       extends ReasonCode(
         "OTHER_SIDES",
-        "A function's arguments are not those that its Python accelerator asks for: each argument reads one side or is " +
-          "a constant, there are as many constants as its methods take, and the arguments to index are those of the " +
-          "side that is built",
+        "The arguments of a function do not suit its Python accelerator: each argument reads one side or is a " +
+          "constant, there are as many constants as its methods take, and the side that is built has the arguments " +
+          "to index",
         "Let the other side be built, or change the accelerator."
       )
 

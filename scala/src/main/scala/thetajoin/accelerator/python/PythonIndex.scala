@@ -30,7 +30,8 @@ private[python] final class PythonIndex(
 
   /** A file with the index, from which each worker of the machine loads it once. It goes with this object. */
   @transient lazy val file: String = {
-    val path = Files.createTempFile(Paths.get(PythonEnvironment.localDirectory()), "index", ".pickle")
+    val path =
+      Files.createTempFile(Paths.get(PythonEnvironment.localDirectory()), "index", ".pickle")
     Files.write(path, pickled)
     path.toFile.deleteOnExit()
     PythonIndex.cleaner.register(this, new PythonIndex.Deletion(path))
