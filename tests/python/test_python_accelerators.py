@@ -235,6 +235,13 @@ def test_reasons_name_what_is_missing(session: SparkSession) -> None:
     assert "alike(" in report.index[0] and report.residual == ()
 
 
+def test_arguments_of_both_sides_are_not_served(session: SparkSession) -> None:
+    thetajoin.register_accelerator(session, Lengths())
+    query = "SELECT * FROM a JOIN b ON levenshtein(concat(a.x, b.y), b.y) <= 2"
+    (report,) = thetajoin.explain_joins(session.sql(query))
+    assert any("python, OTHER_SIDES" in why for why in report.passed_over)
+
+
 def test_a_switch_leaves_joins_to_spark(session: SparkSession) -> None:
     query = "SELECT * FROM a JOIN b ON alike(a.x, b.y, 1)"
     on = accelerated(session, query)

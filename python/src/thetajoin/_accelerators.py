@@ -62,9 +62,9 @@ def accelerator(
     ----------
     serves
         A function made by PySpark's ``udf``, ``pandas_udf`` or ``arrow_udf``, which Spark would
-        call for all pairs. What the class finds takes the place of its answers. Or the name of a SQL
-        function such as ``"levenshtein"``: Spark tests it on what the class finds, which may then be
-        more than the matches.
+        call for all pairs. What the class finds takes the place of its answers. Or the name of a
+        SQL function such as ``"levenshtein"``: Spark tests it on what the class finds, which may
+        then be more than the matches.
     arguments
         The names of the function's arguments. By default those of the Python function.
     build

@@ -44,10 +44,9 @@ private[planner] object BroadcastOrPartition {
         val found =
           if (ExtractEquiJoinKeys.unapply(join).isEmpty) withoutKeys(join, conf)
           else byKeys(join, shape, conf, servesMore)
-        // Spark can't run it, so that either side will do in the end, whatever hints say.
-        if (join.condition.exists(FoundByIndex.isIn))
-          Right(found.getOrElse(Nil) :+ Sizes.both(join).map(Placement.Broadcast(_)))
-        else found
+        // Spark can't run it: in the end either side will do, whatever hints say.
+        if (!join.condition.exists(FoundByIndex.isIn)) found
+        else Right(found.getOrElse(Nil) :+ Sizes.both(join).map(Placement.Broadcast(_)))
       }
     }
 
@@ -232,10 +231,8 @@ private[planner] object BroadcastOrPartition {
   private def fitsByRange(join: Join, side: BuildSide, conf: SQLConf): Boolean =
     mayBroadcast(join, conf) && Sizes.fitsByRange(join, side, conf)
 
-  private def hint(join: Join, side: BuildSide): Option[JoinStrategyHint] = (side match {
-    case BuildLeft => join.hint.leftHint
-    case BuildRight => join.hint.rightHint
-  }).flatMap(_.strategy)
+  private def hint(join: Join, side: BuildSide): Option[JoinStrategyHint] =
+    (if (side == BuildLeft) join.hint.leftHint else join.hint.rightHint).flatMap(_.strategy)
 
   private def shuffleHint(join: Join): Option[JoinStrategyHint] =
     Seq(BuildLeft, BuildRight).flatMap(hint(join, _)).find {
