@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,12 +99,13 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     conf = {
         "spark.connect.grpc.binding.port": str(port),
         "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.pyspark.python": sys.executable,
     }
-    with running(
-        submit(conf, "--class", CONNECT), port, "connect", tmp_path_factory.mktemp("connect")
-    ):
-        yield f"sc://127.0.0.1:{port}"
+    command, folder = submit(conf, "--class", CONNECT), tmp_path_factory.mktemp("connect")
+    with pytest.MonkeyPatch.context() as patched:
+        # The server's workers run the first python3 of its path.
+        patched.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+        with running(command, port, "connect", folder):
+            yield f"sc://127.0.0.1:{port}"
 
 
 def test_it_works_over_connect(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
