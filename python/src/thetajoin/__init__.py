@@ -16,6 +16,7 @@ Set a session up, write plain SQL, and look at what became of its joins:
 """
 
 from thetajoin import settings
+from thetajoin._accelerators import accelerator, register_accelerator
 from thetajoin._asof import asof_join
 from thetajoin._diagnosis import explain_joins
 from thetajoin._nearest import nearest_join
@@ -44,10 +45,12 @@ __all__ = [
     "RemoteBuilderWarning",
     "SettingsReplacedWarning",
     "ThetaJoinError",
+    "accelerator",
     "asof_join",
     "configure",
     "explain_joins",
     "jar_path",
     "nearest_join",
+    "register_accelerator",
     "settings",
 ]

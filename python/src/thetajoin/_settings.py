@@ -13,6 +13,7 @@ __all__ = [
     "ACCELERATOR_NESTEDLOOP_ENABLED",
     "ACCELERATOR_PATTERNS_ENABLED",
     "ACCELERATOR_PIECEWISE_ENABLED",
+    "ACCELERATOR_PYTHON_ENABLED",
     "ACCELERATOR_SIMILAR_ENABLED",
     "ACCELERATOR_VECTOR_ENABLED",
     "ACCELERATOR_WILDCARD_ENABLED",
@@ -90,6 +91,13 @@ Default: ``true``. Since 0.1.0.
 
 ACCELERATOR_PIECEWISE_ENABLED: Final = "spark.thetajoin.accelerator.piecewise.enabled"
 """Whether the piecewise accelerator may be chosen. Switch it off to compare plans or to avoid a
+defect.
+
+Default: ``true``. Since 0.1.0.
+"""
+
+ACCELERATOR_PYTHON_ENABLED: Final = "spark.thetajoin.accelerator.python.enabled"
+"""Whether the python accelerator may be chosen. Switch it off to compare plans or to avoid a
 defect.
 
 Default: ``true``. Since 0.1.0.

@@ -47,6 +47,10 @@ final class InvalidSettingException(setting: String, value: String, expected: St
 
 /** Every setting. All can be changed at run time with SET, and are read when a join is planned or starts. */
 object Settings {
+
+  /** What the settings begin with in which a client's library notes what it has registered in the session. */
+  val Registered = "spark.thetajoin.registered."
+
   val Enabled: Setting[Boolean] = Setting(
     "spark.thetajoin.enabled",
     "true",

@@ -20,8 +20,10 @@ import thetajoin.recognise.{
   AntiOfOuter,
   FirstOfAggregate,
   FirstOfWindow,
+  OriginalConditions,
   PushIntoRanked,
-  RecogniseRanked
+  RecogniseRanked,
+  StandIns
 }
 import thetajoin.report.ExplainFunction
 import thetajoin.stage.{FoldAggregates, IsolateProbe}
@@ -38,10 +40,12 @@ final class ThetaJoinExtensions extends (SparkSessionExtensions => Unit) {
     }
     extensions.injectHintResolutionRule(_ => ResolveThetaHints)
     extensions.injectPlanNormalizationRule(_ => RecogniseRanked)
+    extensions.injectPlanNormalizationRule(_ => StandIns)
     extensions.injectOptimizerRule(_ => FirstOfWindow)
     extensions.injectOptimizerRule(_ => FirstOfAggregate)
     extensions.injectOptimizerRule(_ => PushIntoRanked)
     extensions.injectOptimizerRule(_ => AntiOfOuter)
+    extensions.injectPreCBORule(_ => OriginalConditions)
     extensions.injectPreCBORule(_ => NormalConditions)
     extensions.injectPreCBORule(_ => LargeJoins)
     extensions.injectPlannerStrategy(_ => ThetaJoinStrategy)

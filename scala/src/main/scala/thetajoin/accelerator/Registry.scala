@@ -16,6 +16,7 @@ import thetajoin.accelerator.nearest.NearestAccelerator
 import thetajoin.accelerator.nestedloop.NestedLoopAccelerator
 import thetajoin.accelerator.patterns.PatternsAccelerator
 import thetajoin.accelerator.piecewise.PiecewiseAccelerator
+import thetajoin.accelerator.python.PythonAccelerator
 import thetajoin.accelerator.similar.SimilarAccelerator
 import thetajoin.accelerator.vector.VectorAccelerator
 import thetajoin.accelerator.wildcard.WildcardAccelerator
@@ -36,6 +37,7 @@ object Registry {
     PatternsAccelerator,
     VectorAccelerator,
     SimilarAccelerator,
+    PythonAccelerator,
     AnyOfAccelerator,
     NearestAccelerator,
     NestedLoopAccelerator

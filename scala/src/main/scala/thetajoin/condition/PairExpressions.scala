@@ -26,11 +26,14 @@ trait Distance extends Expression {
  */
 final case class Span(low: Expression, high: Expression)
 
+/** A condition on both sides on which an index decides by itself, so that an index of the equality keys won't do. */
+trait DecidedByIndex extends Expression
+
 /**
  * A condition on two binary values whose test is quicker once they are prepared. An index keeps the values of the
  * build side, prepares each once, and tests its candidates.
  */
-trait PairTested extends Expression {
+trait PairTested extends DecidedByIndex {
   def left: Expression
   def right: Expression
   def test: PairTest
@@ -64,3 +67,17 @@ trait PairTest extends Serializable {
 
 /** An expression that raises no error but where a child does. */
 trait NeverFails extends Expression
+
+/**
+ * A condition on both sides that only an index answers: it can't be tested on a pair of rows. It stands in for one
+ * that Spark evaluates by an operator of its own, and not in a join.
+ */
+trait FoundByIndex extends DecidedByIndex {
+
+  /** The condition that it stands in for. */
+  def original: Expression
+}
+
+object FoundByIndex {
+  def isIn(condition: Expression): Boolean = condition.exists(_.isInstanceOf[FoundByIndex])
+}

@@ -1,9 +1,11 @@
 package thetajoin.contract
 
+import scala.annotation.unused
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, BuildSide}
 
-import thetajoin.condition.{Conjunct, JoinShape, OneSided, Safety}
+import thetajoin.condition.{Conjunct, FoundByIndex, JoinShape, OneSided, Safety}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -36,6 +38,12 @@ trait Accelerator {
 
   /** The classes of its indexes and of their fields' values, for a Kryo that requires registration. */
   def wireClasses: Seq[Class[_]] = Nil
+
+  /**
+   * The condition that stands in for a conjunct of a join which Spark would not evaluate in the join, so that it stays
+   * there and this accelerator can offer an index for it. It is asked before the optimizer.
+   */
+  def standIn(@unused conjunct: Expression): Option[FoundByIndex] = None
 
   /**
    * The offer of this accelerator for the join if the request's side were indexed, or the reason against it. An

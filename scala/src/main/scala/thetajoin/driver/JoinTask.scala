@@ -50,6 +50,9 @@ final case class JoinTask(
   /** Whether a probe row may have candidates if one of its keys is null. */
   val takesNullKeys: Boolean = join.spec.takesNulls && !isOfKeys
 
+  /** How many probe rows are best asked for together, however large the index is; 0 for one at a time. */
+  def rowsTogether: Int = if (isOfKeys) 0 else join.spec.batches.fold(0)(_.rows)
+
   /** The task for a relation, once it is known what its index answers. */
   def on(relation: ThetaRelation): JoinTask =
     if (join.byKeys.isDefined && relation.isOfKeys) copy(isOfKeys = true) else this

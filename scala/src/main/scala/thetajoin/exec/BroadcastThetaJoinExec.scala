@@ -150,8 +150,8 @@ final class BroadcastThetaJoinExec(
       ProbeInput.hasPartitions(probe, sparkContext.defaultParallelism)
 
   def withOwnLoop: BroadcastThetaJoinExec = {
-    val isMarkedBelow =
-      role.buildExistence.isDefined && !mayMoveRows && ExpressionCode.existsFor(expressions)
+    val isMarkedBelow = role.buildExistence.isDefined && !mayMoveRows && task.rowsTogether == 0 &&
+      ExpressionCode.existsFor(expressions)
     val below = ProbeRowsExec(if (isMarkedBelow) MarkRowsExec(probe, task)(build) else probe)
     buildSide match {
       case BuildLeft => changed(newRight = below)

@@ -14,10 +14,11 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.InvalidSettingException
 import thetajoin.accelerator.InvalidAcceleratorException
+import thetajoin.condition.FoundByIndex
 import thetajoin.large.RangeBounds
 import thetajoin.logical.{AggregatedSide, ArrivalOrder, FileOfRow, NumberedRows, RankedJoin, Sieve}
 import thetajoin.planner.{Choice, Decision, Placement, Planner}
-import thetajoin.reason.ReasonCode
+import thetajoin.reason.{Reason, ReasonCode}
 
 /** A decision, with the node that carries it out if a join is accelerated. */
 final case class Planned(decision: Decision, node: Option[SparkPlan])
@@ -72,14 +73,25 @@ object ThetaJoinStrategy extends SparkStrategy with Logging {
   def plan(join: Join): Planned =
     try {
       val decision = Planner.choose(join, SQLConf.get)
+      decision.outcome.left.foreach(reason => if (!isSparks(join)) throw unserved(join, reason))
       Planned(decision, decision.chosen.map(execNode(join, _)))
     } catch {
       case e: InvalidSettingException => throw e
       case e: InvalidAcceleratorException => throw e
-      case NonFatal(e) =>
+      case NonFatal(e) if isSparks(join) =>
         warnOnce(join, e)
         Planned(Decision(Left(ReasonCode.PlanningFailed(e.toString))), None)
     }
+
+  /** Whether Spark can run the join. */
+  private def isSparks(join: Join): Boolean = !join.condition.exists(FoundByIndex.isIn)
+
+  private def unserved(join: Join, reason: Reason): IllegalStateException = {
+    val condition = join.condition.fold("")(_.sql)
+    new IllegalStateException(
+      s"No index serves the join ON $condition, and Spark can't run it: $reason"
+    )
+  }
 
   /** Adaptive execution plans a join again and again: a failure is logged when it is first seen. */
   private def warnOnce(join: Join, failure: Throwable): Unit =

@@ -11,6 +11,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import thetajoin.Settings
 import thetajoin.accelerator.Registry
+import thetajoin.condition.FoundByIndex
 
 /**
  * A hint about the joins that a relation is part of. It is a Spark hint with more in it, so Spark carries it from the
@@ -63,8 +64,12 @@ object ThetaHint {
 
   val all: Set[String] = Set(Use, Never, Range)
 
-  /** Whether a hint on a side asks for the join to be accelerated whatever its size and keys. */
-  def isForced(join: Join): Boolean = of(join).exists(_.forces)
+  /**
+   * Whether the join is accelerated whatever its size and keys: a hint on a side asks for it, or Spark's joins can't
+   * test its condition.
+   */
+  def isForced(join: Join): Boolean =
+    of(join).exists(_.forces) || join.condition.exists(FoundByIndex.isIn)
 
   /** The hints on the sides of a join. */
   def of(join: Join): Seq[ThetaHint] =

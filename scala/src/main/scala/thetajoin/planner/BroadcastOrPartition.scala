@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
-import thetajoin.condition.JoinShape
+import thetajoin.condition.{FoundByIndex, JoinShape}
 import thetajoin.driver.JoinRole
 import thetajoin.hints.ThetaHint
 import thetajoin.logical.RankedJoin
@@ -43,7 +43,11 @@ private[planner] object BroadcastOrPartition {
         if (ranked.isDefined) Right(Seq(Seq(ofRanked(join, ranked.flatMap(_.blocksAbove), conf))))
         else if (ExtractEquiJoinKeys.unapply(join).isDefined) byKeys(join, shape, conf, servesMore)
         else withoutKeys(join, conf)
-      if (join.isStreaming) tiers.flatMap(BesideStream.of(join, _, conf)) else tiers
+      if (join.isStreaming) tiers.flatMap(BesideStream.of(join, _, conf))
+      // Spark can't run it: in the end either side will do, whatever hints say.
+      else if (ranked.isEmpty && join.condition.exists(FoundByIndex.isIn))
+        Right(tiers.getOrElse(Nil) :+ Sizes.both(join).map(Placement.Broadcast(_)))
+      else tiers
     }
 
   private def broadcast(side: BuildSide) = Seq(Seq(Placement.Broadcast(side)))
@@ -228,10 +232,8 @@ private[planner] object BroadcastOrPartition {
   private def fitsByRange(join: Join, side: BuildSide, conf: SQLConf): Boolean =
     mayBroadcast(join, conf) && Sizes.fitsByRange(join, side, conf)
 
-  private def hint(join: Join, side: BuildSide): Option[JoinStrategyHint] = (side match {
-    case BuildLeft => join.hint.leftHint
-    case BuildRight => join.hint.rightHint
-  }).flatMap(_.strategy)
+  private def hint(join: Join, side: BuildSide): Option[JoinStrategyHint] =
+    (if (side == BuildLeft) join.hint.leftHint else join.hint.rightHint).flatMap(_.strategy)
 
   private def shuffleHint(join: Join): Option[JoinStrategyHint] =
     Seq(BuildLeft, BuildRight).flatMap(hint(join, _)).find {

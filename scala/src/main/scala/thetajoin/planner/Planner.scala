@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.planning.ExtractSingleColumnNullAwareAntiJo
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 
-import thetajoin.condition.{ConditionAnalysis, Conjunct, OneSided, PairTested}
+import thetajoin.condition.{ConditionAnalysis, Conjunct, DecidedByIndex, OneSided}
 import thetajoin.contract.{Accelerator, JoinRequest, KeyErrors, Need, Offer}
 import thetajoin.driver.{ByKeys, JoinRole, ProbeRepartition, ThetaJoin}
 import thetajoin.hints.ThetaHint
@@ -121,7 +121,7 @@ private final class Planning(
   private def fewRows(choice: Choice): Option[Reason] = {
     val least = Settings.EquiKeysMinBuildRows.in(conf)
     val isSparks = shape.equiKeys.nonEmpty && !choice.join.role.isExistence && ranking.isEmpty &&
-      !hints.exists(_.forces) && BroadcastOrPartition.broadcastAlready(join).isEmpty
+      !ThetaHint.isForced(join) && BroadcastOrPartition.broadcastAlready(join).isEmpty
     if (isSparks && choice.estimate.buildRows < least)
       Some(ReasonCode.FewBuildRows(s"${choice.estimate.buildRows} rows by estimate, least $least"))
     else None
@@ -225,8 +225,7 @@ private final class Planning(
     Settings.AggregateEnabled.in(conf) && AggregatedSide.isAggregated(join, side)
 
   /**
-   * A broadcast index may be of the equality keys alone, where pairs come out. Tests of values that an index prepares
-   * are its own.
+   * A broadcast index may be of the equality keys alone, where pairs come out, unless an index decides on a condition.
    */
   private def byKeys(
       request: JoinRequest,
@@ -236,7 +235,7 @@ private final class Planning(
   ): Option[ByKeys] = {
     val mayBe = role.pairs && ranking.isEmpty && shape.equiKeys.nonEmpty &&
       placement.isInstanceOf[Placement.Broadcast] &&
-      !offer.served.exists(_.exists(_.isInstanceOf[PairTested]))
+      !offer.served.exists(_.exists(_.isInstanceOf[DecidedByIndex]))
     if (!mayBe) None
     else EqualKeys.of(shape, placement.buildSide).toOption.filter(keys =>
       !keys.canFail || offer.spec.keyErrors == KeyErrors.Raised

@@ -1,5 +1,6 @@
 package thetajoin.planner
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.BuildSide
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.Join
@@ -7,7 +8,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import thetajoin.Settings
 import thetajoin.accelerator.Registry
-import thetajoin.condition.{Conjunct, JoinShape}
+import thetajoin.condition.{Conjunct, FoundByIndex, JoinShape}
 import thetajoin.contract.{Accelerator, Ask, JoinRequest, Need, Offer}
 import thetajoin.driver.JoinRole
 import thetajoin.hints.ThetaHint
@@ -71,10 +72,13 @@ private[planner] final class Questions(
         ReasonCode.EquiKeys("this accelerator does not use them")
       ).filterOrElse(
         offer =>
-          shape.equiKeys.isEmpty || hints.exists(_.forces) || role.isExistence ||
+          shape.equiKeys.isEmpty || ThetaHint.isForced(join) || role.isExistence ||
             ranking.isDefined ||
             offer.served.size > shape.equiKeys.size,
         ReasonCode.EquiKeys("this accelerator uses nothing else")
+      ).filterOrElse(
+        offer => request.paired.forall(c => isTestable(c.source) || offer.exact.contains(c.source)),
+        ReasonCode.PythonUdf("this accelerator does not answer it")
       ).map { offer =>
         // A probe row whose key failed is compared with all build rows.
         val isDecided = offer.checked(request.paired).isEmpty && !offer.holdsFailed
@@ -86,6 +90,8 @@ private[planner] final class Questions(
         if (isDecided && needsOne) offer.copy(spec = offer.spec.forOne) else offer
       }
   }
+
+  private def isTestable(conjunct: Expression): Boolean = !FoundByIndex.isIn(conjunct)
 }
 
 private[planner] object Questions {

@@ -185,7 +185,8 @@ object ReasonCode {
       extends ReasonCode(
         "PYTHON_UDF",
         "The condition calls a Python function",
-        "Call it below the join, or use built-in functions."
+        "Call it below the join, use built-in functions, or register an accelerator for it: " +
+          "docs/accelerators-in-python.md."
       )
   case object Streaming
       extends ReasonCode(

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.internal.SQLConf
 
+import thetajoin.condition.FoundByIndex
 import thetajoin.logical.Repeatable
 
 /**
@@ -35,7 +36,7 @@ private[recognise] final case class JoinedRows(join: Join, columns: Option[Seq[N
     def isOf(side: LogicalPlan) = read.nonEmpty && read.subsetOf(side.outputSet)
     val Join(left, right, joinType, _, hint) = join
     joinType match {
-      case _ if hint != JoinHint.NONE => None
+      case _ if hint != JoinHint.NONE || conditions.exists(FoundByIndex.isIn) => None
       case Inner | LeftOuter if isOf(left) => Some(Sided(left, right, joinType, conditions))
       case Inner if isOf(right) => Some(Sided(right, left, Inner, conditions))
       case RightOuter if isOf(right) => Some(Sided(right, left, LeftOuter, conditions))

@@ -19,6 +19,7 @@ private[report] object QueryNotes {
       val known = (Registry.settings ++ switches).map(_.key).toSet
       conf.getAllConfs.keys.toSeq
         .filter(key => key.startsWith("spark.thetajoin.") && !known.contains(key))
+        .filterNot(_.startsWith(Settings.Registered))
         .sorted
         .map(key => s"$key is set, but there is no such setting; SET -v lists those that there are")
     }

@@ -78,7 +78,7 @@ private[driver] final class ProbeCode(
     val values = numbers.map(ExpressionCode(ctx, _, schema, probe))
     val (groupCode, group) = equal match {
       case Nil => ("", s"$candidates.group(0L)")
-      case Seq(key) if key.dataType == LongType =>
+      case Seq(key) if key.dataType == LongType && !(task.takesNullKeys && key.nullable) =>
         val k = ExpressionCode(ctx, key, schema, probe)
         (k.code.toString, s"${k.isNull} ? $none : $candidates.group((long) ${k.value})")
       case keys =>

@@ -6,8 +6,11 @@ import org.apache.spark.sql.catalyst.InternalRow
  * Probe rows that are looked up many at a time. They come out from the last to the first, each with its candidates
  * started.
  */
-private final class StartedTogether(probe: Iterator[InternalRow], finder: MatchFinder, most: Int)
-    extends Iterator[InternalRow] {
+private[driver] final class StartedTogether(
+    probe: Iterator[InternalRow],
+    finder: MatchFinder,
+    most: Int
+) extends Iterator[InternalRow] {
   private val rows = new Array[InternalRow](most)
   private val groups = new Array[Int](most)
   private var count = 0

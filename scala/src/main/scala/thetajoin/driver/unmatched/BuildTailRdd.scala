@@ -34,6 +34,7 @@ private[thetajoin] object BuildTailRdd {
     val unmatched = new UnmatchedRows(relation.store.rows)
     val mark = marker.newMarker(relation, partition)
     while (!(endsEarly && unmatched.isEmpty) && rows.hasNext) mark.mark(rows.next(), unmatched)
+    mark.finish(unmatched)
     Iterator.single(new MarkedRows(unmatched))
   }
 

@@ -30,6 +30,7 @@ final class MarkedPartitionRows(
       row
     } else {
       while (!unmatched.isEmpty && probe.hasNext) marker.mark(probe.next(), unmatched)
+      marker.finish(unmatched)
       isTailGiven = true
       null
     }

@@ -1,5 +1,7 @@
 package thetajoin.driver.unmatched
 
+import scala.annotation.unused
+import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
@@ -9,13 +11,18 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import thetajoin.codegen.ExpressionCode
 import thetajoin.driver.JoinTask
 import thetajoin.driver.code.MarkCode
-import thetajoin.driver.probe.MatchFinder
+import thetajoin.driver.probe.{MatchFinder, StartedTogether}
 import thetajoin.driver.source.ReferenceSource
 import thetajoin.relation.ThetaRelation
 
 /** Marks the build rows that match a probe row: an existence test, so that a marked row is not looked at again. */
 abstract class MatchMarker {
+
+  /** At once, or by [[finish]]. */
   def mark(row: InternalRow, unmatched: UnmatchedRows): Unit
+
+  /** After the last row. */
+  def finish(@unused unmatched: UnmatchedRows): Unit = ()
 }
 
 /** Makes a marker in each task. */
@@ -27,7 +34,8 @@ private[thetajoin] object MatchMarker extends Logging {
 
   /** For relations like the `sample`. */
   def factory(task: JoinTask, sample: ThetaRelation, codegen: Boolean): MatchMarkerFactory =
-    if (!codegen || !ExpressionCode.existsFor(task.evaluated)) new InterpretedFactory(task)
+    if (task.rowsTogether > 0) new InBatchesFactory(task)
+    else if (!codegen || !ExpressionCode.existsFor(task.evaluated)) new InterpretedFactory(task)
     else
       try generated(task, sample)
       catch {
@@ -77,21 +85,50 @@ private[thetajoin] object MatchMarker extends Logging {
 
   private final class InterpretedFactory(task: JoinTask) extends MatchMarkerFactory {
     override def newMarker(relation: ThetaRelation, partition: Int): MatchMarker = {
-      val finder = new MatchFinder(task, relation, partition)
+      val candidates = new MarkedCandidates(task, new MatchFinder(task, relation, partition))
       (row: InternalRow, unmatched: UnmatchedRows) => {
-        finder.start(row)
-        while (finder.candidates.next()) {
-          val (lists, until) = (finder.candidates.listsPositions, finder.candidates.until)
-          def next(place: Int) = if (lists) place else unmatched.next(place, until)
-          var place = next(finder.candidates.from)
-          while (place < until) {
-            val p = finder.candidates.position(place)
-            try if (!unmatched.isMatched(p) && finder.matches(row, p)) unmatched.mark(p)
-            catch { case NonFatal(e) if task.holdsErrors => unmatched.hold(p, e) }
-            place = next(place + 1)
-          }
-        }
+        candidates.finder.start(row)
+        candidates.mark(row, unmatched)
       }
     }
+  }
+
+  private final class InBatchesFactory(task: JoinTask) extends MatchMarkerFactory {
+    override def newMarker(relation: ThetaRelation, partition: Int): MatchMarker = {
+      val finder = new MatchFinder(task, relation, partition, inBatches = true)
+      new BatchMarker(new MarkedCandidates(task, finder), task.rowsTogether)
+    }
+  }
+
+  /** Collects rows that are best asked for together. */
+  private final class BatchMarker(candidates: MarkedCandidates, most: Int) extends MatchMarker {
+    private val rows = mutable.ArrayBuffer.empty[InternalRow]
+
+    override def mark(row: InternalRow, unmatched: UnmatchedRows): Unit = {
+      rows += row.copy()
+      if (rows.size == most) finish(unmatched)
+    }
+
+    override def finish(unmatched: UnmatchedRows): Unit = {
+      new StartedTogether(rows.iterator, candidates.finder, most)
+        .foreach(candidates.mark(_, unmatched))
+      rows.clear()
+    }
+  }
+
+  /** Marks the candidates of the row on which the finder was started. */
+  private final class MarkedCandidates(task: JoinTask, val finder: MatchFinder) {
+    def mark(row: InternalRow, unmatched: UnmatchedRows): Unit =
+      while (finder.candidates.next()) {
+        val (lists, until) = (finder.candidates.listsPositions, finder.candidates.until)
+        def next(place: Int) = if (lists) place else unmatched.next(place, until)
+        var place = next(finder.candidates.from)
+        while (place < until) {
+          val p = finder.candidates.position(place)
+          try if (!unmatched.isMatched(p) && finder.matches(row, p)) unmatched.mark(p)
+          catch { case NonFatal(e) if task.holdsErrors => unmatched.hold(p, e) }
+          place = next(place + 1)
+        }
+      }
   }
 }

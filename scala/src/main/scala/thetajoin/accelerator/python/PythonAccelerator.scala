@@ -1,0 +1,109 @@
+package thetajoin.accelerator.python
+
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF}
+import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
+import org.apache.spark.sql.execution.thetabridge.PythonEnvironment
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.{SparkSession, classic}
+
+import thetajoin.condition.FoundByIndex
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Offer}
+import thetajoin.reason.{Reason, ReasonCode}
+
+/**
+ * Accelerators written in Python. A client registers a class that builds an index of the keys of one side, and finds
+ * candidates for a batch of keys of the other. Both run in Spark's Python workers.
+ *
+ * {{{
+ *   near_name(a.name, b.name, 0.8)         where near_name is a Python function that the class serves
+ * }}}
+ */
+object PythonAccelerator extends Accelerator {
+  override val contract: Int = Contract.Version
+  override val id: String = "python"
+
+  override val summary: String =
+    "Functions of both sides that an accelerator written in Python serves: its index is built, pickled and probed " +
+      "in Spark's Python workers, a batch of rows at a time."
+
+  case object NoPythonAccelerator
+      extends ReasonCode(
+        "NO_PYTHON_ACCELERATOR",
+        "No conjunct calls a function that a registered Python accelerator serves",
+        "Nothing to do unless you have registered one: docs/accelerators-in-python.md says what it serves."
+      )
+
+  case object OtherSides
+      extends ReasonCode(
+        "OTHER_SIDES",
+        "The arguments of a function do not suit its Python accelerator: each argument reads one side or is a " +
+          "constant, there are as many constants as its methods take, and the side that is built has the arguments " +
+          "to index",
+        "Let the other side be built, or change the accelerator."
+      )
+
+  override def reasons: Seq[ReasonCode] = Seq(NoPythonAccelerator, OtherSides)
+
+  override def wireClasses: Seq[Class[_]] = Seq(classOf[PythonIndex], classOf[Array[Array[Byte]]])
+
+  override def standIn(conjunct: Expression): Option[FoundByIndex] =
+    if (!conjunct.containsPattern(PYTHON_UDF) || !conjunct.deterministic) None
+    else Call.of(conjunct, Definition.allIn(SQLConf.get)).collect {
+      case call @ Call(_, _: PythonUDF, _) => PythonCondition(conjunct, call)
+    }
+
+  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+    val conjuncts = request.paired.map(_.source)
+    val ofPython = conjuncts.collectFirst { case condition: PythonCondition =>
+      (condition, Call.of(condition.original, Seq(condition.definition)).get)
+    }
+    lazy val definitions = Definition.allIn(SQLConf.get).filter(_.carrier.isDefined)
+    def ofSpark = conjuncts.iterator.flatMap(c => Call.of(c, definitions).map((c, _))).nextOption()
+    ofPython.orElse(ofSpark).toRight(NoPythonAccelerator()).flatMap { case (conjunct, call) =>
+      offer(conjunct, call, request)
+    }
+  }
+
+  private def offer(
+      conjunct: Expression,
+      call: Call,
+      request: JoinRequest
+  ): Either[Reason, Offer] = {
+    val arguments = Arguments(call, request)
+    if (!arguments.areOfSides) Left(OtherSides(conjunct.sql))
+    else
+      for {
+        environment <- environment(call).toRight(NoPythonAccelerator(call.definition.name))
+        _ <- ArrowFrames.refusal(arguments.all).toLeft(())
+      } yield Offer(
+        // Rows that are not equal in the keys are candidates too, which are tested on them.
+        served = conjunct +: request.shape.equiKeys.map(_.source),
+        exact = Seq(conjunct).filter(_.isInstanceOf[PythonCondition]),
+        buildKeys = arguments.build.map(_._1),
+        probeKeys = arguments.probe.map(_._1),
+        PythonSpec(PythonProgram(
+          call.definition,
+          environment,
+          arguments.build.map(_._2),
+          arguments.probe.map(_._2),
+          arguments.probe.map(_._1.dataType),
+          ArrowFrames.ofConstants(arguments.constants),
+          ArrowForm.of(SQLConf.get)
+        )),
+        LookUp
+      )
+  }
+
+  private def environment(call: Call): Option[PythonEnvironment] = {
+    def carrier = for {
+      name <- call.definition.carrier
+      session <- SparkSession.getActiveSession.collect { case s: classic.SparkSession => s }
+    } yield session.sessionState.catalog.lookupFunction(FunctionIdentifier(name), Nil)
+    Seq(call.function).concat(carrier).collectFirst { case function: PythonUDF =>
+      PythonEnvironment.of(function)
+    }
+  }
+
+  private val LookUp = Cost(share = 0.001, perProbe = 2000, perBuildRow = 2000)
+}

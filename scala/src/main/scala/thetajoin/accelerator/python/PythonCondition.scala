@@ -1,0 +1,79 @@
+package thetajoin.accelerator.python
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+import thetajoin.condition.FoundByIndex
+
+/**
+ * A conjunct that calls a Python function, in a form that Spark leaves in a join. It is tested on pairs only where one
+ * of its arguments can't be evaluated, and raises that error then.
+ *
+ * @param template the conjunct, with [[BoundReference]]s in place of the function's arguments
+ * @param children the arguments
+ */
+private[python] final case class PythonCondition(
+    template: Expression,
+    definition: Definition,
+    children: Seq[Expression]
+) extends FoundByIndex {
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = true
+  override def foldable: Boolean = false
+
+  override def original: Expression = filled(template)
+
+  private def filled(template: Expression): Expression =
+    template.transform { case argument: BoundReference => children(argument.ordinal) }
+
+  private def readable: Expression = filled(template.transform { case udf: PythonUDF =>
+    PrettyPythonUDF(udf.name, udf.dataType, udf.children)
+  })
+
+  override def toString: String = readable.toString
+  override def sql: String = readable.sql
+
+  override lazy val canonicalized: Expression =
+    copy(template = template.canonicalized, children = children.map(_.canonicalized))
+
+  override def eval(input: InternalRow): Any = {
+    children.foreach(_.eval(input))
+    PythonCondition.untestable()
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val arguments = children.map(_.genCode(ctx).code.toString).mkString("\n")
+    ev.copy(
+      code = code"""
+        $arguments
+        boolean ${ev.value} = ${PythonCondition.getClass.getName}.MODULE$$.untestable();""",
+      isNull = FalseLiteral
+    )
+  }
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]
+  ): PythonCondition = copy(children = newChildren)
+}
+
+private[python] object PythonCondition {
+
+  /** The conjunct, of this call. */
+  def apply(conjunct: Expression, call: Call): PythonCondition = {
+    val arguments = call.function.children
+    val template = call.function.withNewChildren(arguments.zipWithIndex.map { case (a, i) =>
+      BoundReference(i, a.dataType, a.nullable)
+    })
+    PythonCondition(
+      conjunct.transform { case e if e eq call.function => template },
+      call.definition,
+      arguments
+    )
+  }
+
+  def untestable(): Boolean =
+    throw new IllegalStateException("a Python function was to be evaluated without Python")
+}
