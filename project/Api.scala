@@ -18,6 +18,8 @@ object Api {
 
   def has(source: File): Boolean = {
     val path = source.getPath.replace(File.separatorChar, '/')
-    folders.exists(folder => path.contains(s"/$folder/")) || files.exists(file => path.endsWith(s"/$file"))
+    folders.exists(folder => path.contains(s"/$folder/")) || files.exists(file =>
+      path.endsWith(s"/$file")
+    )
   }
 }

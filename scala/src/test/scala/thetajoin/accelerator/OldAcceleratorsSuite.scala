@@ -2,11 +2,11 @@ package thetajoin.accelerator
 
 import java.net.{URL, URLClassLoader}
 import java.nio.file.{Files, Path}
-import javax.tools.ToolProvider
 
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
 import org.apache.spark.sql.internal.SQLConf
 
+import javax.tools.ToolProvider
 import org.scalatest.funsuite.AnyFunSuite
 
 import thetajoin.Settings

@@ -7,8 +7,8 @@ import org.apache.spark.sql.types._
 import thetajoin.condition.{Comparison, OrderedLong}
 import thetajoin.contract.{
   Accelerator,
-  Contract,
   Batches,
+  Contract,
   Cost,
   IndexBuilder,
   IndexSpec,

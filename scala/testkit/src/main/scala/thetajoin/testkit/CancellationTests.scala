@@ -9,8 +9,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.exchange.BroadcastExchangeLike
 
-import org.scalatest.concurrent.Eventually
-import org.scalatest.concurrent.PatienceConfiguration
+import org.scalatest.concurrent.{Eventually, PatienceConfiguration}
 import org.scalatest.time.{Seconds, Span}
 
 import thetajoin.exec.ThetaJoinExec
