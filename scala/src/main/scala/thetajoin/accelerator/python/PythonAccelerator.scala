@@ -31,7 +31,7 @@ object PythonAccelerator extends Accelerator {
       extends ReasonCode(
         "NO_PYTHON_ACCELERATOR",
         "No conjunct calls a function that a registered Python accelerator serves",
-        "Nothing to do unless you have registered one: docs/accelerators-in-python.md says what it serves."
+        "docs/accelerators-in-python.md says which calls are served."
       )
 
   case object OtherSides
@@ -58,9 +58,12 @@ object PythonAccelerator extends Accelerator {
     val ofPython = conjuncts.collectFirst { case condition: PythonCondition =>
       (condition, Call.of(condition.original, Seq(condition.definition)).get)
     }
-    lazy val definitions = Definition.allIn(SQLConf.get).filter(_.carrier.isDefined)
-    def ofSpark = conjuncts.iterator.flatMap(c => Call.of(c, definitions).map((c, _))).nextOption()
-    ofPython.orElse(ofSpark).toRight(NoPythonAccelerator()).flatMap { case (conjunct, call) =>
+    lazy val definitions = Definition.allIn(SQLConf.get)
+    lazy val ofFunctions = definitions.filter(_.carrier.isDefined)
+    def ofSpark = conjuncts.iterator.flatMap(c => Call.of(c, ofFunctions).map((c, _))).nextOption()
+    // Who has registered none is not told of it.
+    def none = if (definitions.isEmpty) ReasonCode.OtherNeed() else NoPythonAccelerator()
+    ofPython.orElse(ofSpark).toRight(none).flatMap { case (conjunct, call) =>
       offer(conjunct, call, request)
     }
   }
