@@ -466,13 +466,6 @@ def test_an_index_that_cannot_be_pickled_is_built_by_workers(session: SparkSessi
     assert sum(rows.values()) == len(A)
 
 
-def test_types_that_arrow_lacks_leave_the_join_to_spark(session: SparkSession) -> None:
-    thetajoin.register_accelerator(session, Broken("never"))
-    query = "SELECT a.id FROM a JOIN b ON broken(make_interval(a.id), b.y)"
-    plan = session.sql(query)._jdf.queryExecution().executedPlan().toString()
-    assert "BatchEvalPython" in plan
-
-
 # ---- The pages -----------------------------------------------------------------------------------
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

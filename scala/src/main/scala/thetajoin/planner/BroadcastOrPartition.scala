@@ -44,8 +44,7 @@ private[planner] object BroadcastOrPartition {
         else if (ExtractEquiJoinKeys.unapply(join).isDefined) byKeys(join, shape, conf, servesMore)
         else withoutKeys(join, conf)
       if (join.isStreaming) tiers.flatMap(BesideStream.of(join, _, conf))
-      // Spark can't run it: in the end either side will do, whatever hints say.
-      else if (ranked.isEmpty && join.condition.exists(FoundByIndex.isIn))
+      else if (ranked.isEmpty && join.condition.exists(FoundByIndex.isIn)) // Spark can't run it.
         Right(tiers.getOrElse(Nil) :+ Sizes.both(join).map(Placement.Broadcast(_)))
       else tiers
     }

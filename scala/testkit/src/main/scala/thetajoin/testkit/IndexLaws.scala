@@ -4,6 +4,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, 
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType, StringType}
@@ -109,9 +110,10 @@ private[testkit] final class IndexLaws(
       indexed: Seq[InternalRow],
       all: Seq[InternalRow]
   ): Option[String] = {
+    // Of a pair for which a condition raises an error nothing is asked.
     def holds(tests: Seq[BasePredicate])(build: InternalRow) =
       try tests.forall(_.eval(joined(row, build)))
-      catch { case NonFatal(_) => false }
+      catch { case e: Exception if e.isInstanceOf[SparkThrowable] => false }
     lazy val rows = positions.map(order)
     lazy val lacks = indexed.indices.filter(i => holds(servedTests)(indexed(i))).diff(rows)
     def hasOne = rows.exists(i => holds(servedTests)(indexed(i)))
