@@ -18,7 +18,7 @@ PACKAGE := python/pyproject.toml $(shell find python/src -name '*.py' -o -name p
 TYPED := python/src benchmarks demo tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs docs-site test-beside wheel publish-local release bench bench-aggregate bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-similar bench-text bench-vector bench-grid bench-tpc clean
+.PHONY: help setup demo test test-all test-fast test-scala test-scala-fast test-python-fast test-suites link check check-python fmt docs docs-site test-beside wheel publish-local release bench bench-aggregate bench-existence bench-range bench-containment bench-asof bench-scale bench-spatial bench-similar bench-text bench-vector bench-grid bench-tpc bench-python bench-streams clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,7 +37,7 @@ PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python 
 PART := tools/part.sh
 # Tests spend most of their time compiling code that runs once: one compiler does.
 QUICK_JAVA := JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-SCALA_CHECKS := scalafmtSbtCheck scalafmtCheckAll Test/compile "scalafixAll --check" mimaReportBinaryIssues
+SCALA_CHECKS := scalafmtSbtCheck scalafmtCheckAll Test/compile "scalafixAll --check" api/mimaReportBinaryIssues testkit/mimaReportBinaryIssues
 
 .PHONY: $(PARTS)
 
@@ -161,6 +161,12 @@ bench-text: .venv/.complete ## texts that match patterns, with automata of other
 
 bench-vector: .venv/.complete ## similar vectors and the nearest ones, with NumPy and faiss beside
 	$(PYTHON) -m benchmarks vector $(ARGS)
+
+bench-python: .venv/.complete ## accelerators in Python
+	$(PYTHON) -m benchmarks.python_accelerators $(ARGS)
+
+bench-streams: .venv/.complete ## a stream joined with a table
+	$(PYTHON) -m benchmarks.streams $(ARGS)
 
 bench-similar: .venv/.complete ## names with typing errors, sets that are alike
 	$(PYTHON) -m benchmarks similar $(ARGS)

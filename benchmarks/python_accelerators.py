@@ -132,8 +132,12 @@ def write_tables(folder: Path) -> None:
     shapes = drawn._values(generator, range(drawn.rows))
     areas = pa.table({"w": np.arange(drawn.rows), "area": pa.array(shapes, pa.binary())})
     tables = {"points": points, "areas": areas}
-    for name, rows in (("guests", 100_000), ("customers", 10_000)):
-        tables[name] = pa.table({"id": np.arange(rows), "name": person_names(generator, rows)})
+    names = {"customers": person_names(generator, 10_000)}
+    names["guests"] = person_names(generator, 99_000) + [
+        misspelt(n) for n in names["customers"][:1000]
+    ]
+    for name, texts in names.items():
+        tables[name] = pa.table({"id": np.arange(len(texts)), "name": texts})
     for name, table in tables.items():
         (folder / name).mkdir()
         parts = 4
@@ -151,6 +155,10 @@ def person_names(generator: np.random.Generator, rows: int) -> list[str]:
         + "".join(syllables[i] for i in row[4:]).title()
         for row in parts
     ]
+
+
+def misspelt(name: str) -> str:
+    return name[:3] + name[4:]
 
 
 def seconds(run: Callable[[], Any], times: int) -> tuple[float, Any]:

@@ -20,6 +20,7 @@ import release_checks as checks
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGED_JAR = ROOT / "python/src/thetajoin/jars/thetajoin.jar"
 TOKEN = "{repository}"
+CHECKS = ("api/mimaReportBinaryIssues", "testkit/mimaReportBinaryIssues")
 STAGED = ("src", "licenses", "LICENSE", "NOTICE", "README.md", "pyproject.toml")
 
 
@@ -77,7 +78,7 @@ def build_maven(version: str, repository: str, namespace: str, *, signed: bool) 
     options = [f"-Dthetajoin.repository={repository}", f"-Dthetajoin.namespace={namespace}"]
     shutil.rmtree(ROOT / "target/sona-staging", ignore_errors=True)
     publish = "publishSigned" if signed else "publish"
-    run(ROOT / "tools/sbt", *options, "mimaReportBinaryIssues", publish, "sonaBundle")
+    run(ROOT / "tools/sbt", *options, *CHECKS, publish, "sonaBundle")
     group = ROOT / "target/sona-staging" / namespace.replace(".", "/")
     files = [group / name for name in maven_files(version)]
     stop_if([f"not built: {file.name}" for file in files if not file.is_file()])

@@ -2,8 +2,9 @@ package thetajoin.testkit
 
 import org.apache.spark.serializer.KryoSerializer
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.optimizer.BuildLeft
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LocalRelation}
+import org.apache.spark.sql.catalyst.plans.logical.Join
 import org.apache.spark.util.SizeEstimator
 
 import thetajoin.contract.{Cost, JoinIndex}
@@ -18,15 +19,28 @@ private[testkit] trait IndexTests { this: AcceleratorSuite =>
   /** The rows of these pairs. */
   private lazy val samples = (0 until Indexes).map { i =>
     val (a, b) = drawn(tables, i)
-    Sample(a, b, rows(a), rows(b))
+    Sample(a, b, Rows(a), Rows(b))
   }
 
-  private case class Sample(
-      a: Table,
-      b: Table,
-      rowsOfA: Seq[InternalRow],
-      rowsOfB: Seq[InternalRow]
-  )
+  private case class Sample(a: Table, b: Table, rowsOfA: Rows, rowsOfB: Rows)
+
+  private final class Rows(columns: Seq[Attribute], rows: Seq[InternalRow]) {
+
+    /** As a side of a join has them, which may lack some columns. */
+    def of(side: Seq[Attribute]): Seq[InternalRow] = {
+      val project =
+        UnsafeProjection.create(side.map(c => columns.find(_.name == c.name).get), columns)
+      rows.map(project(_).copy())
+    }
+  }
+
+  private object Rows {
+    def apply(table: Table): Rows = {
+      spark.sql(table.sql)
+      val plan = spark.table(table.name).queryExecution.executedPlan
+      new Rows(plan.output, plan.executeCollect().toSeq)
+    }
+  }
 
   /** The index of a top-k join may give its candidates in an order, and not all of them. */
   private[testkit] final def ofJoins: Seq[JoinForm] =
@@ -36,8 +50,11 @@ private[testkit] trait IndexTests { this: AcceleratorSuite =>
     private def isLeft = choice.join.buildSide == BuildLeft
     private def build = if (isLeft) join.left.output else join.right.output
     private def probe = if (isLeft) join.right.output else join.left.output
-    def rows(sample: Sample): (Seq[InternalRow], Seq[InternalRow]) =
-      if (isLeft) (sample.rowsOfA, sample.rowsOfB) else (sample.rowsOfB, sample.rowsOfA)
+    def rows(sample: Sample): (Seq[InternalRow], Seq[InternalRow]) = {
+      val (ofBuild, ofProbe) =
+        if (isLeft) (sample.rowsOfA, sample.rowsOfB) else (sample.rowsOfB, sample.rowsOfA)
+      (ofBuild.of(build), ofProbe.of(probe))
+    }
 
     def side: String = if (isLeft) "a" else "b"
 
@@ -78,13 +95,6 @@ private[testkit] trait IndexTests { this: AcceleratorSuite =>
       val decision = Planner.choose(join, spark.sessionState.conf)
       new Planned(decision.chosen.getOrElse(fail(decision.toString)), join)
     }
-  }
-
-  private def rows(table: Table): Seq[InternalRow] = {
-    spark.sql(table.sql)
-    val plan = spark.table(table.name).queryExecution.analyzed
-    if (table.rows.isEmpty) Nil
-    else plan.collectFirst { case relation: LocalRelation => relation.data }.get
   }
 
   for (condition <- conditions if ofJoins.nonEmpty) {
