@@ -24,7 +24,8 @@ def test_every_accelerator_has_queries() -> None:
     keys = [getattr(_settings, name) for name in _settings.__all__]
     accelerators = {key.split(".")[3] for key in keys if key.startswith(ACCELERATOR)}
     assert accelerators
-    assert accelerators <= words
+    # The grid has no functions in Python.
+    assert accelerators - {"python"} <= words
     assert len({query.name for query in SUITE.queries}) == len(SUITE.queries)
 
 
