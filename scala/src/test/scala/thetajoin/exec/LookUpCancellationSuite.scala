@@ -65,7 +65,8 @@ class LookUpCancellationSuite extends AnyFunSuite with CancelledQueries {
     "interval" -> "a search in a tree of maxima ends at a candidate, or after some hundred steps",
     "piecewise" -> "a binary search gives the only run",
     "nearest" -> "sorted rows are candidates one after another",
-    "nestedloop" -> "every row is a candidate"
+    "nestedloop" -> "every row is a candidate",
+    "python" -> "a Python worker looks rows up, which Spark ends with its task"
   )
 
   test("each accelerator has a query, or a reason why it has none") {
