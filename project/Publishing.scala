@@ -109,7 +109,10 @@ object Publishing {
       "-deprecation",
       "-doc-title",
       name.value,
-      "-no-link-warnings"
+      "-no-link-warnings",
+      // Some files are in packages of Spark's, for what is private to them.
+      "-skip-packages",
+      "org.apache.spark"
     )
   )
 
