@@ -82,7 +82,17 @@ object Publishing {
       case PathList("META-INF", "LICENSE" | "NOTICE") => MergeStrategy.deduplicate
       case path => (assembly / assemblyMergeStrategy).value(path)
     },
-    assembly / mainClass := None,
+    // No program, and no address of the repository: a release would write the jar anew while tests run with it.
+    assembly / packageOptions := Seq(
+      Package.addSpecManifestAttributes(name.value, version.value, organizationName.value),
+      Package.addImplManifestAttributes(
+        name.value,
+        version.value,
+        None,
+        organization.value,
+        organizationName.value
+      )
+    ),
     Compile / packageBin := {
       val (whole, jar) = (assembly.value, (Compile / packageBin / artifactPath).value)
       val ofApi = (LocalProject("api") / Compile / packageBin / mappings).value.map(_._2)
