@@ -42,14 +42,15 @@ lazy val sparkSuites = (project in file("tests/spark"))
     ),
     Compile / scalaSource := baseDirectory.value / "src",
     Compile / resourceDirectory := baseDirectory.value / "resources",
-    // Before Spark's jars: ours, and the inputs of Spark's tests, which they read as files.
+    // Before Spark's jars: ours, and the inputs of Spark's tests, which they read as files. Ours has the classes of the
+    // api too, and is not built here: other tests may be running with it.
     Runtime / unmanagedClasspath ++= {
       val inputs = target.value / "home/sql/core/src/test/resources"
       val jars = (Compile / managedClasspath).value.map(_.data)
       jars.filter(_.name.matches("spark-sql_.*-tests.jar")).foreach { jar =>
         IO.unzip(jar, inputs, (name: String) => name.matches("(sql-tests|test-data)/.*"))
       }
-      Seq((root / Compile / packageBin).value, inputs).map(Attributed.blank)
+      Seq((root / assembly / assemblyOutputPath).value, inputs).map(Attributed.blank)
     },
     run / fork := true,
     Compile / bgRun / bgCopyClasspath := false,
