@@ -32,6 +32,7 @@ class Events:
     folder: Path
     draw: random.Random
     rows: list[dict[str, Any]] = field(default_factory=list)
+    files: int = 0
 
     def add(self, files: int, rows: int = 5) -> None:
         """More files, the older ones first in the order of their times."""
@@ -41,6 +42,7 @@ class Events:
             path = self.folder / f"{len(self.rows):06}.json"
             path.write_text("".join(json.dumps(row) + "\n" for row in made))
             self.rows += made
+        self.files += files
 
     def stream(self, session: SparkSession, files: int = 1) -> DataFrame:
         """At most so many files in a micro-batch."""
