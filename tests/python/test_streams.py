@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import thetajoin
 from differential import ENABLED
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -347,6 +348,10 @@ def test_two_streams_are_joined_by_spark(
         events.stream(session).withWatermark("t", "1 minute").createOrReplaceTempView(name)
     sql = """SELECT a.id, b.id AS other FROM a JOIN b
         ON a.k = b.k AND a.t BETWEEN b.t AND b.t + INTERVAL 9 SECONDS"""
+    # Spark has no EXPLAIN of a query in SQL that reads a stream.
+    joined = session.table("a").join(session.table("b").select("k", "id"), "k")
+    (report,) = thetajoin.explain_joins(joined)
+    assert report.reason_code == "STREAMING" and report.join_type == "Inner"
     done = run(session.sql(sql), tmp_path / "on")
     assert not done.joins and "StreamingSymmetricHashJoin" in done.plan
     session.conf.set(ENABLED, "false")

@@ -3,7 +3,6 @@ package thetajoin.report
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.{AQEShuffleReadExec, QueryStageExec}
 import org.apache.spark.sql.execution.exchange.{ReusedExchangeExec, ShuffleExchangeLike}
-import org.apache.spark.sql.execution.joins.BaseJoinExec
 
 import thetajoin.driver.JoinMetrics
 import thetajoin.exec.{MarkRowsExec, ProbeRowsExec, ThetaJoinExec}
@@ -13,7 +12,7 @@ object Counts {
   val ProbeRows = "probeRows"
 
   /** None of a join of ours that has not run, and of one that has looked no row up. */
-  private[report] def of(exec: BaseJoinExec): Map[String, Long] = {
+  private[report] def of(exec: SparkPlan): Map[String, Long] = {
     val metrics = exec.metrics.map { case (key, metric) => key -> metric.value }
     exec match {
       case ours: ThetaJoinExec =>

@@ -96,7 +96,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
   def of(plan: SparkPlan): Seq[JoinReport] = {
     val listed =
       collectWithSubqueries(plan) { case node => FoldAggregates.against(node) }.flatten
-    val reports = collectWithSubqueries(plan) { case join: BaseJoinExec => join }
+    val reports = collectWithSubqueries(plan) { case join if isJoin(join) => join }
       .zipWithIndex
       .map { case (join, i) =>
         val found = report(i + 1, join)
@@ -107,11 +107,22 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     reports.take(1).map(first => first.copy(notes = first.notes ++ notes)) ++ reports.drop(1)
   }
 
-  private def report(number: Int, exec: BaseJoinExec): JoinReport = {
+  /** Spark's join of two streams is no [[BaseJoinExec]]. */
+  private def isJoin(node: SparkPlan): Boolean = node match {
+    case _: BaseJoinExec => true
+    case _ => node.children.size == 2 && ofStreams(node).isDefined
+  }
+
+  private def ofStreams(node: SparkPlan): Option[Join] =
+    node.logicalLink.collect { case join: Join if join.isStreaming => join }
+
+  private def report(number: Int, exec: SparkPlan): JoinReport = {
     val logical = exec.logicalLink.collect { case j: Join => j }
-    val condition = exec match {
-      case ours: ThetaJoinExec => ours.condition
-      case _ => logical.flatMap(_.condition).orElse(exec.condition)
+    val (joinType, condition) = exec match {
+      case ours: ThetaJoinExec => (ours.joinType, ours.condition)
+      case join: BaseJoinExec =>
+        (join.joinType, logical.flatMap(_.condition).orElse(join.condition))
+      case _ => ofStreams(exec).map(join => (join.joinType, join.condition)).get
     }
     val decision =
       exec.logicalLink.flatMap(ThetaJoinStrategy.decision).getOrElse(noJoin(exec))
@@ -131,7 +142,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     }
     JoinReport(
       number,
-      exec.joinType.toString,
+      joinType.toString,
       condition.map(sql).getOrElse("true"),
       outcome,
       if (outcome.isLeft || ofPairs.nonEmpty) decision.losers else Nil,
@@ -142,7 +153,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     )
   }
 
-  private def kept(exec: BaseJoinExec): Option[String] = exec match {
+  private def kept(exec: SparkPlan): Option[String] = exec match {
     case ours: ThetaJoinExec =>
       collectFirst(ours.build) { case b: KeptBroadcastExec => s"the index is ${b.told}" }
     case _ => None
@@ -170,7 +181,7 @@ object JoinReport extends AdaptiveSparkPlanHelper {
     counts(JoinMetrics.Matches)
   )
 
-  private def noJoin(exec: BaseJoinExec): Decision =
+  private def noJoin(exec: SparkPlan): Decision =
     Decision(Left(ReasonCode.OtherOperator(exec.nodeName)))
 
   private def sql(e: Expression): String = e.sql
