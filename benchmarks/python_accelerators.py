@@ -43,8 +43,13 @@ class Areas:
         return shapely.STRtree(shapely.from_wkb(np.array(keys["area"])))
 
     def probe(self, tree: Any, keys: pa.RecordBatch) -> Any:
-        points = shapely.points(np.array(keys["x"]), np.array(keys["y"]))
-        return tree.query(points, predicate="intersects")
+        x, y = np.array(keys["x"]), np.array(keys["y"])
+        points, areas = tree.query(shapely.points(x, y))
+        order = np.argsort(areas, kind="stable")
+        points, areas = points[order], areas[order]
+        shapely.prepare(tree.geometries)
+        found = shapely.intersects_xy(tree.geometries[areas], x[points], y[points])
+        return points[found], areas[found]
 
 
 @udf(DoubleType())

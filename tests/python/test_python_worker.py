@@ -76,7 +76,7 @@ def read(answer: bytes) -> list[list[int]]:
 
 
 def index_in(folder: Path, accelerator: Any, *frames: bytes) -> str:
-    (pickled,) = run(accelerator, frames, does="build")
+    pickled, _ = run(accelerator, frames, does="build")
     path = folder / f"index-{len(list(folder.iterdir()))}"
     path.write_bytes(pickled)
     return str(path)
@@ -133,7 +133,7 @@ def test_a_worker_keeps_the_last_indexes_while_their_files_are_there(tmp_path: P
 )
 def test_wrong_answers_are_refused(pairs: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text) as refused:
-        _worker.checked("Names", pairs, 4, 5)
+        _worker.checked("Names.probe", pairs, 4, 5)
     assert "[PYTHON_ACCELERATOR] Names.probe gave" in str(refused.value)
 
 
@@ -146,9 +146,54 @@ def test_wrong_answers_are_refused(pairs: Any, text: str) -> None:
     ],
 )
 def test_pairs_come_in_any_order_and_type_of_whole_numbers(pairs: Any) -> None:
-    probe, build = _worker.checked("Names", pairs, 4, 5)
+    probe, build = _worker.checked("Names.probe", pairs, 4, 5)
     assert read(_worker.answer(probe, build, 4)) == [[3], [], [1], []]
-    assert read(_worker.answer(*_worker.checked("Names", ([], []), 2, 5), 2)) == [[], []]
+    assert read(_worker.answer(*_worker.checked("Names.probe", ([], []), 2, 5), 2)) == [[], []]
+
+
+class Nearest(Multiples):
+    def __init__(self, size: Any = 0) -> None:
+        self.size = size
+
+    def nearest(self, index: Any, keys: pa.RecordBatch, k: int, least: int = 0) -> Any:
+        asked = enumerate(keys.column("y").to_pylist())
+        near = {
+            i: sorted(range(len(index)), key=lambda j, y=y: abs(index[j] - y))[:k] for i, y in asked
+        }
+        pairs = [(i, j) for i in reversed(near) for j in near[i]]
+        return [i for i, _ in pairs], [j for _, j in pairs]
+
+    def bytes(self, index: Any) -> Any:
+        return self.size
+
+
+def test_the_nearest_keep_their_order(tmp_path: Path) -> None:
+    index = index_in(tmp_path, Nearest(), frame([9, 2, 5]))
+    (answer,) = run(Nearest(), [frame([6, 1])], does="nearest", index=index, rows=3, k=2)
+    assert read(answer) == [[2, 0], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "text"),
+    [
+        (([1, 0, 1, 1], [0, 1, 2, 3]), "3 build rows for probe row 1, more than 2"),
+        (([0, 1, 0], [2, 2, 2]), "probe row 0 with build row 2 more than once"),
+        (([0], [5]), "5 among build_rows"),
+    ],
+)
+def test_more_than_the_nearest_are_refused(pairs: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        _worker.checked("Names.nearest", pairs, 4, 5, 2)
+    empty = _worker.checked("Names.nearest", ([], []), 4, 5, 2)
+    assert read(_worker.answer(*empty, 4)) == [[], [], [], []]
+
+
+def test_an_index_has_the_size_that_it_says() -> None:
+    assert run(Nearest(2**40), [frame([1])], does="build")[1] == (2**40).to_bytes(8, "little")
+    assert run(Multiples(), [frame([1])], does="build")[1] == bytes(8)
+    for size in (-1, 0.5, None):
+        with pytest.raises(ValueError, match=r"Multiples\.bytes gave"):
+            run(Nearest(size), [frame([1])], does="build")
 
 
 def test_an_error_names_the_accelerator() -> None:
@@ -184,6 +229,12 @@ def divides(x: int, y: int) -> bool:
         ({"serves": udf(lambda x, y: x == y, BooleanType())}, ValueError, "needs a name"),
         ({"serves": divides, "build": "z"}, ValueError, "no argument z"),
         ({"serves": divides, "compared": "<>"}, ValueError, "compared must be one of"),
+        ({"serves": divides, "nearest": "first"}, ValueError, "lowest or highest"),
+        (
+            {"serves": "length", "arguments": ("x",), "nearest": "lowest"},
+            ValueError,
+            "no Python function",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: Any, error: type[Exception], text: str) -> None:
@@ -191,8 +242,12 @@ def test_wrong_arguments_are_refused(arguments: Any, error: type[Exception], tex
         thetajoin.accelerator(**arguments)
 
 
-def test_a_class_needs_both_methods_and_the_decorator() -> None:
+def test_a_class_needs_its_methods_and_the_decorator() -> None:
     with pytest.raises(TypeError, match="int has no method build"):
         thetajoin.accelerator(serves=divides)(int)
+    with pytest.raises(TypeError, match="Multiples has no method nearest"):
+        thetajoin.accelerator(serves=divides, nearest="lowest")(Multiples)
+    with pytest.raises(TypeError, match=r"which rows Nearest\.nearest gives first"):
+        thetajoin.accelerator(serves=divides)(Nearest)
     with pytest.raises(TypeError, match="Multiples has no decorator"):
         thetajoin.register_accelerator(None, Multiples())  # type: ignore[arg-type]

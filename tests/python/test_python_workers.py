@@ -35,8 +35,11 @@ sentinel = str(Path("killed").resolve())
 def ends_alike(x, y):
     return str(x)[-1] == str(y)[-1]
 
-@thetajoin.accelerator(serves=ends_alike)
+@thetajoin.accelerator(serves=ends_alike, nearest="highest")
 class Ends:
+    def nearest(self, index, keys, k):
+        return [i for i in range(keys.num_rows) for _ in range(k)], list(range(k)) * keys.num_rows
+
     def build(self, keys):
         return [str(v)[-1] for v in keys.column(0).to_pylist()]
 
@@ -50,14 +53,23 @@ class Ends:
 thetajoin.register_accelerator(spark, Ends())
 told = []
 for kind in json.loads(Path("queries.json").read_text()):
-    frame = spark.sql(f"SELECT /*+ BROADCAST(b) */ * FROM range(0, 40, 1, 4) a {kind} JOIN range(5, 12, 1, 2) b ON ends_alike(a.id, b.id)")
+    ordered = "(SELECT *, ends_alike(a.id, b.id) d FROM range(5, 12, 1, 2) b ORDER BY d DESC LIMIT 2)"
+    frame = spark.sql(f"SELECT * FROM range(0, 40, 1, 4) a, LATERAL {ordered}" if kind == "LATERAL" else f"SELECT /*+ BROADCAST(b) */ * FROM range(0, 40, 1, 4) a {kind} JOIN range(5, 12, 1, 2) b ON ends_alike(a.id, b.id)")
     rows = frame.collect()
     plan = frame._jdf.queryExecution().executedPlan().toString()
     told.append([len(rows), "BroadcastThetaJoin python" in plan, os.path.exists(sentinel)])
 Path("told.json").write_text(json.dumps(told))
 """
 # The last digit of the ids below 40 is 5 to 9, 0 or 1 for four of them each.
-KINDS = {"INNER": 28, "LEFT": 40, "RIGHT": 28, "FULL": 40, "LEFT SEMI": 28, "LEFT ANTI": 12}
+KINDS = {
+    "INNER": 28,
+    "LEFT": 40,
+    "RIGHT": 28,
+    "FULL": 40,
+    "LEFT SEMI": 28,
+    "LEFT ANTI": 12,
+    "LATERAL": 80,
+}
 
 
 @pytest.mark.parametrize("serializer", ["JavaSerializer", "KryoSerializer"])
@@ -77,8 +89,13 @@ def starts_alike(x: str, y: str) -> bool:
     return x[0] == y[0]
 
 
-@thetajoin.accelerator(serves=starts_alike)
+@thetajoin.accelerator(serves=starts_alike, nearest="highest")
 class Starts:
+    def nearest(self, index: Any, keys: pa.RecordBatch, k: int) -> Any:
+        rows = range(min(k, len(index)))
+        pairs = [(i, j) for i in range(keys.num_rows) for j in rows]
+        return [i for i, _ in pairs], [j for _, j in pairs]
+
     def build(self, keys: pa.Table) -> Any:
         return [text[0] for text in keys.column(0).to_pylist()]
 
@@ -115,7 +132,7 @@ def test_it_works_over_connect(url: str, monkeypatch: pytest.MonkeyPatch) -> Non
         from pyspark.sql.connect.functions import udf as remote_udf
 
         made = remote_udf(starts_alike.func, "boolean")
-        thetajoin.accelerator(serves=made)(Starts)
+        thetajoin.accelerator(serves=made, nearest="highest")(Starts)
         thetajoin.register_accelerator(remote, Starts())
         tables = "FROM VALUES ('ab'), ('bc'), ('xy') a(x) {} JOIN VALUES ('b'), ('c'), ('a1'), ('a2') b(y)"
         for kind, rows in (("INNER", 3), ("LEFT", 4), ("FULL", 5), ("LEFT ANTI", 1)):
@@ -124,5 +141,10 @@ def test_it_works_over_connect(url: str, monkeypatch: pytest.MonkeyPatch) -> Non
             assert len(frame.collect()) == rows
             assert "BroadcastThetaJoin" in executed_plan(frame)
             assert "BroadcastThetaJoin python" in explain_text(frame)
+        lateral = "(SELECT *, starts_alike(x, y) d FROM b ORDER BY d DESC LIMIT 2)"
+        query = f"WITH b(y) AS (VALUES ('b'), ('c'), ('a1')) SELECT * FROM VALUES ('ab'), ('x') a(x), LATERAL {lateral}"
+        frame = remote.sql(query)
+        assert [row.y for row in frame.collect()] == ["b", "c"] * 2
+        assert "BroadcastThetaJoin python" in explain_text(frame)
     finally:
         remote.stop()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound=type)
 Compared = Literal["<", "<=", "=", ">=", ">"]
+Nearest = Literal["lowest", "highest"]
 COMPARED = ("<", "<=", "=", ">=", ">")
 _MANY = 1000
 PREFIX = "spark.thetajoin.registered."
@@ -27,7 +28,8 @@ class _Served:
     name: str
     arguments: tuple[str, ...]
     build: tuple[int, ...]
-    constants: tuple[int, int]
+    probe: tuple[int, int] | None
+    nearest: dict[str, Any] | None
     compared: str | None
     takes_nulls: bool
 
@@ -42,17 +44,22 @@ def accelerator(
     arguments: Sequence[str] | None = None,
     build: str | Sequence[str] = (),
     compared: Compared | None = None,
+    nearest: Nearest | None = None,
     takes_nulls: bool = False,
 ) -> Callable[[C], C]:
     """Say which function of both sides of a join a class finds the matches of.
 
-    The class has two methods:
+    The class has the method ``build``, and one of ``probe`` and ``nearest``, or both:
 
     - ``build(self, keys, *constants)`` makes an index of the ``pyarrow.Table`` of all keys of one
       side. It may be any object. It is pickled; if it can't be, each worker builds it once.
     - ``probe(self, index, keys, *constants)`` finds the matches of a ``pyarrow.RecordBatch`` of
       keys of the other side: two arrays of whole numbers, the rows of the batch and the rows of the
       table, with each pair of a match once and in any order.
+    - ``nearest(self, index, keys, k, *constants)`` finds the first ``k`` rows of the table for each
+      row of the batch, in the order of the function's values: two arrays as those of ``probe``.
+      The pairs of a row of the batch stand in that order, the first one first.
+    - ``bytes(self, index)``, which it need not have, tells how much memory the index takes.
 
     Columns have the names of the function's arguments. ``constants`` are the values of those that
     read no column, in their order, then the constant that the function is compared with. A call
@@ -73,6 +80,10 @@ def accelerator(
     compared
         The operator between the function and a constant, for a function that is no condition by
         itself, such as ``score(a.x, b.y) >= 0.9``.
+    nearest
+        Whether rows with the lowest or the highest value come first: what ``ORDER BY
+        distance(a.x, b.y) LIMIT k`` asks for, or with DESC. The class has the method ``nearest``
+        then.
     takes_nulls
         Whether rows with a null among their arguments may have matches. By default they have none,
         and are not given to the class. Spark would call the function with ``None``.
@@ -99,6 +110,8 @@ def accelerator(
     if isinstance(serves, str):
         if arguments is None:
             raise ValueError(f"name the arguments of the function {serves} by `arguments`")
+        if nearest is not None:
+            raise ValueError(f"{serves} is no Python function, so it has no nearest rows")
         name, function = serves, None
     else:
         function = getattr(serves, "func", None)
@@ -112,23 +125,29 @@ def accelerator(
             raise ValueError(f"the served function needs a name, but is called {name}")
     if compared is not None and compared not in COMPARED:
         raise ValueError(f"compared must be one of {', '.join(COMPARED)}, but is {compared!r}")
+    if nearest not in (None, "lowest", "highest"):
+        raise ValueError(f"nearest must be lowest or highest, but is {nearest!r}")
     names = tuple(arguments or _names(function))
     indexed = (build,) if isinstance(build, str) else tuple(build)
     unknown = [argument for argument in indexed if argument not in names]
     if unknown:
         raise ValueError(f"{name} has no argument {', '.join(unknown)}")
     places = tuple(names.index(argument) for argument in indexed)
-    served = _Served(
-        None if function is None else serves, name, names, places, (0, 0), compared, takes_nulls
-    )
+    udf = None if function is None else serves
+    served = _Served(udf, name, names, places, None, None, compared, takes_nulls)
 
     def note(cls: C) -> C:
-        for method in ("build", "probe"):
-            if not callable(getattr(cls, method, None)):
+        def has(method: str) -> bool:
+            return callable(getattr(cls, method, None))
+
+        for method in ("build", "nearest" if nearest else "probe"):
+            if not has(method):
                 raise TypeError(f"{cls.__name__} has no method {method}")
-        of_build, of_probe = _constants(cls, "build", 2), _constants(cls, "probe", 3)
-        constants = max(of_build[0], of_probe[0]), min(of_build[1], of_probe[1])
-        _served[cls] = replace(served, constants=constants)
+        if has("nearest") and not nearest:
+            raise TypeError(f"say by `nearest` which rows {cls.__name__}.nearest gives first")
+        first = {"first": nearest, "constants": _constants(cls, "nearest", 4)} if nearest else None
+        probe = _constants(cls, "probe", 3) if has("probe") else None
+        _served[cls] = replace(served, probe=probe, nearest=first)
         return cls
 
     return note
@@ -162,7 +181,8 @@ def register_accelerator(spark: SparkSession, accelerator: Any) -> None:
         "function": served.name,
         "arguments": served.arguments,
         "build": served.build,
-        "constants": served.constants,
+        "probe": served.probe,
+        "nearest": served.nearest,
         "carrier": None if served.udf is not None else f"thetajoin_{served.name}",
         "compared": served.compared,
         "takes_nulls": served.takes_nulls,
@@ -181,7 +201,13 @@ def _names(function: Any) -> list[str]:
 
 
 def _constants(cls: type, method: str, others: int) -> tuple[int, int]:
-    """How many constants a method takes after its other parameters, at least and at most."""
+    """How many constants both ``build`` and a method take, at least and at most."""
+    of_build, of_method = _more(cls, "build", 2), _more(cls, method, others)
+    return max(of_build[0], of_method[0]), min(of_build[1], of_method[1])
+
+
+def _more(cls: type, method: str, others: int) -> tuple[int, int]:
+    """How many parameters a method has beside those, at least and at most."""
     parameters = list(inspect.signature(getattr(cls, method)).parameters.values())
     named = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     least = sum(p.default is p.empty for p in named) - others

@@ -93,7 +93,8 @@ def nearest_join(
     equal = [of_left[x] == of_right[y] for x, y in zip(left_keys, right_keys, strict=True)]
     near = b.where(reduce(lambda x, y: x & y, equal)) if equal else b
     near = near.withColumn("distance", away).where(col("distance").isNotNull())
-    joined = a.lateralJoin(near.orderBy("distance").limit(k), how=how)
+    near = near.orderBy("distance").limit(k)
+    joined = a.lateralJoin(near if extra else near.select(*b.columns), how=how)
     columns = [*a.columns, *b.columns, *(["distance"] if extra else [])]
     return joined.select(
         *(col(column).alias(name) for column, name in zip(columns, names, strict=True))

@@ -5,9 +5,11 @@ It goes to the workers by value, so they need not have this package: it imports 
 A call gets byte strings: what to do as JSON, the constants, then keys. Constants and keys are Arrow
 streams of one batch.
 
-    build   all keys of one side                  -> the pickled index, once
+    build   all keys of one side                  -> the pickled index, and how many bytes it takes
+                                                     in a worker
     probe   batches of keys of the other side     -> for each where its rows' candidates end, and
                                                      the candidates
+    nearest the same, for the first k rows        -> the same
 """
 
 from __future__ import annotations
@@ -36,14 +38,18 @@ def run(accelerator: Any, name: str, _: int, frames: Iterator[bytes]) -> Iterato
     constants = next(frames)
     values = list(table(constants).to_pylist()[0].values()) if len(constants) else []
     if header["does"] == "build":
-        yield built(accelerator, name, header["build_names"], values, list(frames))
+        yield from built(accelerator, name, header["build_names"], values, list(frames))
     else:
-        index = loaded(accelerator, name, header, values)
+        method = header["does"]
+        most = header["k"] if method == "nearest" else None
+        find = partial(getattr(accelerator, method), loaded(accelerator, name, header, values))
         for frame in frames:
             keys = table(frame).rename_columns(header["probe_names"])
             batch = keys.combine_chunks().to_batches()[0]
-            pairs = called(name, "probe", partial(accelerator.probe, index, batch, *values))
-            yield answer(*checked(name, pairs, batch.num_rows, header["rows"]), batch.num_rows)
+            given = [batch] if most is None else [batch, most]
+            pairs = called(name, method, partial(find, *given, *values))
+            found = checked(f"{name}.{method}", pairs, batch.num_rows, header["rows"], most)
+            yield answer(*found, batch.num_rows)
 
 
 def table(frame: bytes) -> Any:
@@ -53,17 +59,22 @@ def table(frame: bytes) -> Any:
 
 def built(
     accelerator: Any, name: str, names: list[str], values: list[Any], frames: list[bytes]
-) -> bytes:
+) -> Iterator[bytes]:
     """The index, or the keys if it can't be pickled: then each worker builds it once."""
     from pyspark import cloudpickle
 
     pickled: Callable[..., bytes] = cloudpickle.dumps
     index = made(accelerator, name, names, values, frames)
     try:
-        return INDEX + pickled(index, protocol=pickle.HIGHEST_PROTOCOL)
+        written = INDEX + pickled(index, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception:
         keys = (names, [bytes(frame) for frame in frames])
-        return KEYS + pickle.dumps(keys, protocol=pickle.HIGHEST_PROTOCOL)
+        written = KEYS + pickle.dumps(keys, protocol=pickle.HIGHEST_PROTOCOL)
+    yield written
+    size = called(name, "bytes", partial(getattr(accelerator, "bytes", lambda _: 0), index))
+    if not isinstance(size, (int, np.integer)) or size < 0:
+        raise ValueError(f"[PYTHON_ACCELERATOR] {name}.bytes gave {size!r}, no number of bytes")
+    yield int(size).to_bytes(8, "little")
 
 
 def made(
@@ -102,11 +113,16 @@ def called(name: str, method: str, call: Callable[[], Any]) -> Any:
         raise RuntimeError(f"[PYTHON_ACCELERATOR] {name}.{method} failed: {error!r}") from error
 
 
-def checked(name: str, pairs: Any, probe_rows: int, build_rows: int) -> tuple[Any, Any]:
-    """The pairs in order of their probe rows, each once, or an error that says what is wrong."""
+def checked(
+    method: str, pairs: Any, probe_rows: int, build_rows: int, most: int | None = None
+) -> tuple[Any, Any]:
+    """
+    The pairs in order of their probe rows, each once, or an error that says what is wrong. If there
+    are so many pairs of a probe row at most, they keep their order.
+    """
 
     def wrong(what: str) -> Exception:
-        return ValueError(f"[PYTHON_ACCELERATOR] {name}.probe gave {what}")
+        return ValueError(f"[PYTHON_ACCELERATOR] {method} gave {what}")
 
     try:
         of_probe, of_build = pairs
@@ -121,6 +137,13 @@ def checked(name: str, pairs: Any, probe_rows: int, build_rows: int) -> tuple[An
             f"{len(probe)} pairs for a batch of {probe_rows} rows, more than {MOST_PAIRS}: lower "
             "spark.sql.execution.arrow.maxRecordsPerBatch"
         )
+    if most is not None:
+        counts = np.bincount(probe, minlength=1)
+        if counts.max() > most:
+            at = int(np.argmax(counts))
+            raise wrong(f"{counts[at]} build rows for probe row {at}, more than {most}")
+        order = np.argsort(probe, kind="stable")
+        in_order = probe[order], build[order]
     both = probe * build_rows + build
     if len(both) > 1:
         steps = np.diff(both)
@@ -131,7 +154,7 @@ def checked(name: str, pairs: Any, probe_rows: int, build_rows: int) -> tuple[An
         if steps.min() == 0:
             at = int(np.argmin(steps))
             raise wrong(f"probe row {probe[at]} with build row {build[at]} more than once")
-    return probe, build
+    return (probe, build) if most is None else in_order
 
 
 def numbers(given: Any, what: str, rows: int, wrong: Callable[[str], Exception]) -> Any:

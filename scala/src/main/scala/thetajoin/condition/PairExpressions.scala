@@ -69,12 +69,12 @@ trait PairTest extends Serializable {
 trait NeverFails extends Expression
 
 /**
- * A condition on both sides that only an index answers: it can't be tested on a pair of rows. It stands in for one
- * that Spark evaluates by an operator of its own, and not in a join.
+ * A condition on both sides, or a value by which matches are ordered, that only an index answers: it can't be evaluated
+ * on a pair of rows. It stands in for one that Spark evaluates by an operator of its own, and not in a join.
  */
 trait FoundByIndex extends DecidedByIndex {
 
-  /** The condition that it stands in for. */
+  /** The expression that it stands in for. */
   def original: Expression
 }
 

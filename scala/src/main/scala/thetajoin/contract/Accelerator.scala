@@ -41,9 +41,10 @@ trait Accelerator {
 
   /**
    * The condition that stands in for a conjunct of a join which Spark would not evaluate in the join, so that it stays
-   * there and this accelerator can offer an index for it. It is asked before the optimizer.
+   * there and this accelerator can offer an index for it. Of a `SortOrder` it is the value by which a top-k join orders
+   * its matches: it has no null, and the offer for it [[Offer.isRanked is ranked]]. It is asked before the optimizer.
    */
-  def standIn(@unused conjunct: Expression): Option[FoundByIndex] = None
+  def standIn(@unused of: Expression): Option[FoundByIndex] = None
 
   /**
    * The offer of this accelerator for the join if the request's side were indexed, or the reason against it. An

@@ -21,18 +21,20 @@ private[thetajoin] object HintNotes {
       block
     }
 
-  private def note(block: LogicalPlan, notes: Seq[String]): Unit = {
-    def add(node: TreeNode[_]): Unit = node.setTagValue(tag, noted(node) ++ notes)
+  private def note(block: LogicalPlan, notes: Seq[String]): Unit =
     block.foreach { node =>
-      add(node)
+      add(node, notes)
       if (!node.resolved)
         node.expressions.foreach(_.foreach {
           case subquery: SubqueryExpression => note(subquery.plan, notes)
           // Attributes and constants are shared once they are resolved.
-          case e => if (e.children.nonEmpty) add(e)
+          case e => if (e.children.nonEmpty) add(e, notes)
         })
     }
-  }
+
+  /** On a node alone, which has such notes in whatever plan it stands. */
+  def add(node: TreeNode[_], notes: Seq[String]): Unit =
+    if (notes.nonEmpty) node.setTagValue(tag, (noted(node) ++ notes).distinct)
 
   def of(node: LogicalPlan): Seq[String] =
     noted(node) ++ node.expressions.flatMap(_.collect { case e => noted(e) }.flatten)

@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{EXISTS_SUBQUERY, IN_SUBQ
 import org.apache.spark.sql.execution.thetabridge.PrunedFiles
 
 import thetajoin.Settings
-import thetajoin.condition.{Comparison, ConditionAnalysis}
+import thetajoin.condition.{Comparison, ConditionAnalysis, FoundByIndex}
 import thetajoin.driver.ThetaJoin
 import thetajoin.logical.{
   ArrivalOrder,
@@ -147,7 +147,9 @@ object LargeJoins extends Rule[LogicalPlan] with OrAsItIs {
         Sizes.limitBesideShuffle(conf)
       else Sizes.limitOfBroadcast(conf)
     if (
-      isKnown && ExtractEquiJoinKeys.unapply(ofAll).isEmpty && mayBeInBlocks &&
+      isKnown && !FoundByIndex.isIn(join.rank) && ExtractEquiJoinKeys.unapply(
+        ofAll
+      ).isEmpty && mayBeInBlocks &&
       areLarge(ofAll, Seq(BuildRight), limit) && !mustStay
     ) Some(RankedInBlocks(join, limit)(shuffled))
     else None

@@ -77,7 +77,7 @@ private[planner] final class Questions(
             offer.served.size > shape.equiKeys.size,
         ReasonCode.EquiKeys("this accelerator uses nothing else")
       ).filterOrElse(
-        offer => request.paired.forall(c => isTestable(c.source) || offer.exact.contains(c.source)),
+        offer => evaluated(request, offer).forall(e => !FoundByIndex.isIn(e)),
         ReasonCode.PythonUdf("this accelerator does not answer it")
       ).map { offer =>
         // A probe row whose key failed is compared with all build rows.
@@ -91,7 +91,10 @@ private[planner] final class Questions(
       }
   }
 
-  private def isTestable(conjunct: Expression): Boolean = !FoundByIndex.isIn(conjunct)
+  /** The expressions that the driver code evaluates on each candidate. */
+  private def evaluated(request: JoinRequest, offer: Offer): Seq[Expression] =
+    offer.checked(request.paired).map(_.source) ++
+      ranking.filterNot(_ => offer.isRanked).map(_.rank)
 }
 
 private[planner] object Questions {

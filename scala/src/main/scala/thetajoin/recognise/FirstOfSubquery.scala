@@ -30,22 +30,21 @@ private[recognise] object FirstOfSubquery {
         val arePadded = ofPair.forall { column =>
           PlanFacts.notNull(local(column)).exists(rows.plan.outputSet.contains)
         }
-        if (joinType == LeftOuter && !arePadded || ofPair.exists(_.isInstanceOf[OuterReference]))
-          None
-        else
-          rank.flatMap(
-            Ranked(
-              join.left,
-              rows.withColumns(ofRight, orders.map(_.child) ++ rows.conditions ++ ofPair),
-              joinType,
-              conditions,
-              _,
-              k
-            ).foundBeyondKeys(join.conf)
-          ).map(Project(
-            join.left.output ++ rows.columns.map(localColumn),
-            _
-          ))
+        val isRead =
+          (joinType == Inner || arePadded) && !ofPair.exists(_.isInstanceOf[OuterReference])
+        rank.flatMap { rank =>
+          val first = Ranked(
+            join.left,
+            rows.withColumns(ofRight, orders.map(_.child) ++ rows.conditions ++ ofPair),
+            joinType,
+            conditions,
+            rank,
+            k
+          )
+          val found = if (isRead) first.foundBeyondKeys(join.conf) else None
+          if (found.isEmpty) first.note(join, join.conf)
+          found.map(Project(join.left.output ++ rows.columns.map(localColumn), _))
+        }
       case _ => None
     }
   }

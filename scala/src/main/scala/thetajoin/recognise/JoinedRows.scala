@@ -66,7 +66,8 @@ private[recognise] final case class Sided(
   def lowest(order: SortOrder, conf: SQLConf): Option[LogicalPlan] = {
     val isFound = conditions.flatMap(_.collect { case EqualTo(l, r) => Seq(l, r) }.flatten)
       .exists(_.semanticEquals(order.child))
-    if (isFound || !Repeatable(right)) None
+    // All pairs would be looked at for the matches that are equal to it.
+    if (isFound || StandIns.ofRank(order).isDefined || !Repeatable(right)) None
     else first(order, k = 1).found(conf).map { found =>
       val least = Alias(order.child, "least")()
       val condition = (conditions :+ EqualTo(order.child, least.toAttribute)).reduce(And(_, _))

@@ -21,7 +21,9 @@ private[recognise] object OneOrder {
 
   /** @param conditions of the pairs that are ordered */
   def of(orders: Seq[SortOrder], conditions: Seq[Expression]): Option[SortOrder] = orders match {
-    case Seq(one) if PlanFacts.isNeverNull(one.child, conditions) => Some(one)
+    case Seq(one)
+        if PlanFacts.isNeverNull(one.child, conditions) || StandIns.ofRank(one).isDefined =>
+      Some(one)
     case Seq(one) if hasRoom(one) =>
       val ofNull = if (isNullLowest(one, one.direction)) Long.MinValue else Long.MaxValue
       Some(SortOrder(Coalesce(Seq(OrderedLong(one.child), Literal(ofNull))), one.direction))

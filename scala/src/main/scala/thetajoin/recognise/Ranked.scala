@@ -7,7 +7,8 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.internal.SQLConf
 
-import thetajoin.condition.ConditionAnalysis
+import thetajoin.condition.{ConditionAnalysis, FoundByIndex}
+import thetajoin.hints.HintNotes
 import thetajoin.logical.RankedJoin
 import thetajoin.planner.{Choice, Planner}
 
@@ -37,6 +38,16 @@ private[recognise] final case class Ranked(
    */
   def foundBeyondKeys(conf: SQLConf): Option[LogicalPlan] = if (isOfKeys) None else found(conf)
 
+  /** Notes why Spark has to run the node, if an accelerator knows the order. */
+  def note(node: LogicalPlan, conf: SQLConf): Unit = StandIns.knowing(rank).foreach { id =>
+    val decision = Planner.choose(replaced.joined, conf)
+    val why =
+      if (decision.chosen.isEmpty) decision.losers.filter(_.accelerator == id).map(_.advice)
+      else if (joinType == LeftOuter) Seq(Ranked.ComputedAbove)
+      else Nil
+    HintNotes.add(node, why.map(reason => s"all matches are ordered by Spark: $reason"))
+  }
+
   /** Whether left rows with the same keys have the same first k matches. */
   private def isOfKeys: Boolean = {
     def isOfOneSide(e: Expression) =
@@ -47,20 +58,25 @@ private[recognise] final case class Ranked(
     )
   }
 
-  private def replaced: Ranked = copy(
-    conditions = conditions.map(PlanFacts.replaced),
-    rank = rank.copy(child = PlanFacts.replaced(rank.child))
-  )
+  private def replaced: Ranked = {
+    val read = copy(
+      conditions = conditions.map(PlanFacts.replaced),
+      rank = rank.copy(child = PlanFacts.replaced(rank.child))
+    )
+    read.copy(conditions = read.others, rank = StandIns.ofRank(read.rank).getOrElse(read.rank))
+  }
 
   private def taken(conf: SQLConf, mustBeFound: Boolean): Option[LogicalPlan] =
-    if (!isPure || right.isStreaming) None
+    if (!isPure || right.isStreaming || left.isStreaming && FoundByIndex.isIn(rank)) None
     else if (sharesColumns) renewed.flatMap(_.taken(conf, mustBeFound)).map(underOldNames)
     else {
-      val condition = others.reduceOption(And(_, _))
-      val join = RankedJoin(left, right, joinType, condition, rank, k, isApproximate)
+      val join = joined
       Planner.choose(join, conf).chosen.filter(!mustBeFound || isFoundBy(_, join, conf))
         .map(_ => FewLeftRows(join, conf).getOrElse(join))
     }
+
+  private def joined: RankedJoin =
+    RankedJoin(left, right, joinType, conditions.reduceOption(And(_, _)), rank, k, isApproximate)
 
   /**
    * Whether the first k matches are found without a look at the others, or among the candidates of an index, or Spark
@@ -127,4 +143,10 @@ private[recognise] final case class Ranked(
     }
     Project(left.output ++ ofRight, join)
   }
+}
+
+private object Ranked {
+  private val ComputedAbove =
+    "a column of a LEFT JOIN that reads both sides would be computed for rows without a match too. " +
+      "Leave it out of the subquery's columns."
 }

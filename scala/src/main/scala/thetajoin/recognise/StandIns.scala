@@ -1,6 +1,6 @@
 package thetajoin.recognise
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, OuterReference}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, OuterReference, SortOrder}
 import org.apache.spark.sql.catalyst.optimizer.{BuildRight, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -11,7 +11,7 @@ import thetajoin.accelerator.Registry
 import thetajoin.condition.{ConditionAnalysis, FoundByIndex, Sides}
 import thetajoin.contract.Accelerator
 import thetajoin.driver.JoinRole
-import thetajoin.logical.{ArrivalOrder, FileOfRow, OrAsItIs}
+import thetajoin.logical.{ArrivalOrder, FileOfRow, OrAsItIs, RankedJoin}
 import thetajoin.planner.Planner
 
 /**
@@ -23,8 +23,7 @@ object StandIns extends Rule[LogicalPlan] with OrAsItIs {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!Settings.Enabled.in(conf) || plan.isStreaming) plan
     else {
-      lazy val accelerators =
-        Registry.accelerators(conf).filter(a => Settings.acceleratorEnabled(a.id).in(conf))
+      lazy val accelerators = this.accelerators
       plan.transformUpWithSubqueries {
         case join: Join
             if join.resolved && JoinRole.of(join.joinType, BuildRight).isDefined =>
@@ -43,6 +42,20 @@ object StandIns extends Rule[LogicalPlan] with OrAsItIs {
           )
       }
     }
+
+  private def accelerators: Seq[Accelerator] =
+    Registry.accelerators(conf).filter(a => Settings.acceleratorEnabled(a.id).in(conf))
+
+  /** The order of a top-k join with a stand-in for its value, if there is one. */
+  def ofRank(order: SortOrder): Option[SortOrder] = known(order).map { case (_, standIn) =>
+    order.copy(child = standIn)
+  }
+
+  /** The accelerator that has the stand-in. */
+  def knowing(order: SortOrder): Option[String] = known(order).map { case (a, _) => a.id }
+
+  private def known(order: SortOrder): Option[(Accelerator, FoundByIndex)] =
+    accelerators.iterator.flatMap(a => a.standIn(order).map((a, _))).nextOption()
 
   private def orElse(node: LogicalPlan)(changed: => Option[LogicalPlan]): LogicalPlan =
     orAsItIs("a condition of a join")(changed).getOrElse(node)
@@ -86,6 +99,7 @@ object OriginalConditions extends Rule[LogicalPlan] with OrAsItIs {
       def isServed(join: Join) = !mustStay &&
         orAsItIs("the condition of a join")(Planner.choose(join, conf).chosen).isDefined
       plan.transformUp {
+        case join: RankedJoin => join
         case join: Join if hasStandIn(join) => if (isServed(join)) join else original(join)
         case node: UnaryNode if hasStandIn(node) =>
           val joined = RewritePredicateSubquery(node)

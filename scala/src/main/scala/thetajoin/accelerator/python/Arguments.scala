@@ -27,7 +27,7 @@ private[python] object Arguments {
     val (build, rest) = places.partition { case (e, _) => sides.ofLeft(e) }
     val (probe, constants) = rest.partition { case (e, _) => sides.ofRight(e) }
     val indexed = call.definition.build
-    val (least, most) = call.definition.constants
+    val (least, most) = call.takes
     def isIndexed(argument: (Expression, Int)) = indexed.contains(argument._2)
     def named(arguments: Seq[(Expression, Int)]) =
       arguments.map { case (e, place) => (e, call.definition.arguments(place)) }

@@ -1,14 +1,14 @@
 package thetajoin.accelerator.python
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Expression, PythonUDF, SortOrder}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PYTHON_UDF
 import org.apache.spark.sql.execution.thetabridge.PythonEnvironment
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{SparkSession, classic}
 
 import thetajoin.condition.FoundByIndex
-import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Offer}
+import thetajoin.contract.{Accelerator, Contract, Cost, JoinRequest, Need, Offer}
 import thetajoin.reason.{Reason, ReasonCode}
 
 /**
@@ -17,6 +17,7 @@ import thetajoin.reason.{Reason, ReasonCode}
  *
  * {{{
  *   near_name(a.name, b.name, 0.8)         where near_name is a Python function that the class serves
+ *   ORDER BY far(a.name, b.name) LIMIT 3   where it gives the rows for which far is the lowest
  * }}}
  */
 object PythonAccelerator extends Accelerator {
@@ -43,19 +44,46 @@ object PythonAccelerator extends Accelerator {
         "Let the other side be built, or change the accelerator."
       )
 
-  override def reasons: Seq[ReasonCode] = Seq(NoPythonAccelerator, OtherSides)
+  case object FirstRowsAlone
+      extends ReasonCode(
+        "FIRST_ROWS_ALONE",
+        "A Python accelerator gives the first k rows in its order, among which another condition of both sides would " +
+          "leave fewer than k",
+        "Filter one side, or give the function the columns that are compared."
+      )
+
+  override def reasons: Seq[ReasonCode] = Seq(NoPythonAccelerator, OtherSides, FirstRowsAlone)
 
   override def wireClasses: Seq[Class[_]] = Seq(classOf[PythonIndex], classOf[Array[Array[Byte]]])
 
-  override def standIn(conjunct: Expression): Option[FoundByIndex] =
-    if (!conjunct.containsPattern(PYTHON_UDF) || !conjunct.deterministic) None
-    else Call.of(conjunct, Definition.allIn(SQLConf.get)).collect {
-      case call @ Call(_, _: PythonUDF, _) => PythonCondition(conjunct, call)
+  override def standIn(of: Expression): Option[FoundByIndex] =
+    if (!of.containsPattern(PYTHON_UDF) || !of.deterministic) None
+    else {
+      val definitions = Definition.allIn(SQLConf.get)
+      of match {
+        case order: SortOrder =>
+          Call.ofRank(order, definitions).map(PythonStandIn(order.child, _, isRank = true))
+        case conjunct =>
+          Call.of(conjunct, definitions).collect { case call @ Call(_, _: PythonUDF, _, _) =>
+            PythonStandIn(conjunct, call, isRank = false)
+          }
+      }
     }
 
-  override def offer(request: JoinRequest): Either[Reason, Offer] = {
+  override def offer(request: JoinRequest): Either[Reason, Offer] = request.need match {
+    case Need.Lowest(k, order @ SortOrder(rank: PythonStandIn, _, _, _)) =>
+      if (request.paired.nonEmpty)
+        Left(FirstRowsAlone(request.paired.map(_.source.sql).mkString(" AND ")))
+      else {
+        val call = Call.ofRank(order.copy(child = rank.original), Seq(rank.definition)).get
+        offer(rank, call, request, Some(k))
+      }
+    case _ => ofMatches(request)
+  }
+
+  private def ofMatches(request: JoinRequest): Either[Reason, Offer] = {
     val conjuncts = request.paired.map(_.source)
-    val ofPython = conjuncts.collectFirst { case condition: PythonCondition =>
+    val ofPython = conjuncts.collectFirst { case condition: PythonStandIn =>
       (condition, Call.of(condition.original, Seq(condition.definition)).get)
     }
     lazy val definitions = Definition.allIn(SQLConf.get)
@@ -64,25 +92,27 @@ object PythonAccelerator extends Accelerator {
     // Who has registered none is not told of it.
     def none = if (definitions.isEmpty) ReasonCode.OtherNeed() else NoPythonAccelerator()
     ofPython.orElse(ofSpark).toRight(none).flatMap { case (conjunct, call) =>
-      offer(conjunct, call, request)
+      offer(conjunct, call, request, None)
     }
   }
 
+  /** @param nearest how many rows are asked for, if not all */
   private def offer(
-      conjunct: Expression,
+      served: Expression,
       call: Call,
-      request: JoinRequest
+      request: JoinRequest,
+      nearest: Option[Int]
   ): Either[Reason, Offer] = {
     val arguments = Arguments(call, request)
-    if (!arguments.areOfSides) Left(OtherSides(conjunct.sql))
+    if (!arguments.areOfSides) Left(OtherSides(served.sql))
     else
       for {
         environment <- environment(call).toRight(NoPythonAccelerator(call.definition.name))
         _ <- ArrowFrames.refusal(arguments.all).toLeft(())
       } yield Offer(
         // Rows that are not equal in the keys are candidates too, which are tested on them.
-        served = conjunct +: request.shape.equiKeys.map(_.source),
-        exact = Seq(conjunct).filter(_.isInstanceOf[PythonCondition]),
+        served = served +: request.shape.equiKeys.map(_.source),
+        exact = Seq(served).filter(_.isInstanceOf[PythonStandIn]),
         buildKeys = arguments.build.map(_._1),
         probeKeys = arguments.probe.map(_._1),
         PythonSpec(PythonProgram(
@@ -92,9 +122,11 @@ object PythonAccelerator extends Accelerator {
           arguments.probe.map(_._2),
           arguments.probe.map(_._1.dataType),
           ArrowFrames.ofConstants(arguments.constants),
+          nearest,
           ArrowForm.of(SQLConf.get)
         )),
-        LookUp
+        LookUp,
+        isRanked = nearest.isDefined
       )
   }
 

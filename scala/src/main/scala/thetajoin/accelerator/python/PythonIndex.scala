@@ -16,13 +16,15 @@ import thetajoin.contract.{BatchProber, JoinIndex, ListProber, Prober, SingleRun
 /**
  * @param written the [[PythonProgram]] in bytes: it has classes that other serializers need not know
  * @param pickled the index as Python wrote it
+ * @param inWorker how many bytes it takes in a worker, if it says so
  */
 private[python] final class PythonIndex(
     written: Array[Byte],
     val pickled: Array[Byte],
+    inWorker: Long,
     val rows: Int
 ) extends JoinIndex {
-  override def bytes: Long = written.length.toLong + pickled.length
+  override def bytes: Long = written.length.toLong + pickled.length + inWorker
 
   @transient lazy val program: PythonProgram =
     new ObjectInputStream(new ByteArrayInputStream(written)).readObject()
@@ -48,12 +50,17 @@ private[python] object PythonIndex {
     override def run(): Unit = Files.deleteIfExists(path): Unit
   }
 
-  def of(program: PythonProgram, pickled: Array[Byte], rows: Int): PythonIndex = {
+  def of(
+      program: PythonProgram,
+      pickled: Array[Byte],
+      inWorker: Long,
+      rows: Int
+  ): PythonIndex = {
     val bytes = new ByteArrayOutputStream
     val out = new ObjectOutputStream(bytes)
     out.writeObject(program)
     out.close()
-    new PythonIndex(bytes.toByteArray, pickled, rows)
+    new PythonIndex(bytes.toByteArray, pickled, inWorker, rows)
   }
 }
 

@@ -1,5 +1,7 @@
 package thetajoin.accelerator.python
 
+import java.nio.ByteBuffer
+import java.nio.ByteOrder.LITTLE_ENDIAN
 import java.util.Base64
 
 import org.apache.spark.TaskContext
@@ -15,6 +17,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
  * @param probeNames the names of the arguments that are looked up
  * @param probeTypes the types of these
  * @param constants a frame with the other arguments, if there are some
+ * @param nearest how many rows a probe row is given at most, the nearest first; None if it is given all matches
  */
 private[python] final case class PythonProgram(
     definition: Definition,
@@ -23,12 +26,15 @@ private[python] final case class PythonProgram(
     probeNames: Seq[String],
     probeTypes: Seq[DataType],
     constants: Seq[Byte],
+    nearest: Option[Int],
     form: ArrowForm
 ) {
 
-  /** What the worker makes of all build keys. */
-  def build(keys: Array[Array[Byte]], task: TaskContext): Array[Byte] =
-    call("build", "", 0, keys.iterator, task).toArray.head
+  /** What the worker makes of all build keys: the index, and how many bytes it takes in a worker. */
+  def build(keys: Array[Array[Byte]], task: TaskContext): (Array[Byte], Long) = {
+    val answers = call("build", "", 0, keys.iterator, task).toArray
+    (answers.head, ByteBuffer.wrap(answers.last).order(LITTLE_ENDIAN).getLong)
+  }
 
   /** What it answers to each frame of probe keys, by the index in a file. */
   def probe(
@@ -36,7 +42,8 @@ private[python] final case class PythonProgram(
       rows: Int,
       keys: Iterator[Array[Byte]],
       task: TaskContext
-  ): Iterator[Array[Byte]] = call("probe", index, rows, keys, task)
+  ): Iterator[Array[Byte]] =
+    call(nearest.fold("probe")(_ => "nearest"), index, rows, keys, task)
 
   private def call(
       does: String,
@@ -46,7 +53,7 @@ private[python] final case class PythonProgram(
       task: TaskContext
   ): Iterator[Array[Byte]] = {
     val header = PythonProgram.mapper.createObjectNode()
-      .put("does", does).put("index", index).put("rows", rows)
+      .put("does", does).put("index", index).put("rows", rows).put("k", nearest.getOrElse(0))
     Seq("build_names" -> buildNames, "probe_names" -> probeNames).foreach { case (field, names) =>
       val list = header.putArray(field)
       names.foreach(list.add(_))

@@ -7,10 +7,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.{Partition, SparkContext, TaskContext}
 
-import thetajoin.contract.{Batches, IndexBuilder, IndexSpec, OrderedIndex}
+import thetajoin.contract.{Batches, IndexBuilder, IndexSpec, KeyErrors, OrderedIndex}
 
 private[python] final case class PythonSpec(program: PythonProgram) extends IndexSpec {
   override def takesNulls: Boolean = program.definition.takesNulls
+
+  /** A row of unknown distance can't be a candidate of all. */
+  override def keyErrors: KeyErrors =
+    if (program.nearest.isDefined) KeyErrors.Raised else KeyErrors.Held
 
   /** A worker is called for several Arrow batches at once. */
   override def batches: Option[Batches] =
@@ -40,12 +44,12 @@ private final class PythonIndexBuilder(program: PythonProgram, types: Seq[DataTy
     val rows = keys.size
     val (frames, _) = keys.result()
     keys.clear()
-    val pickled = if (rows == 0) Array.emptyByteArray else built(frames)
-    OrderedIndex(PythonIndex.of(program, pickled, rows), Array.range(0, rows))
+    val (pickled, inWorker) = if (rows == 0) (Array.emptyByteArray, 0L) else built(frames)
+    OrderedIndex(PythonIndex.of(program, pickled, inWorker, rows), Array.range(0, rows))
   }
 
   /** In the task that builds, or by a job with one task: a driver may have no Python. */
-  private def built(frames: Array[Array[Byte]]): Array[Byte] =
+  private def built(frames: Array[Array[Byte]]): (Array[Byte], Long) =
     Option(TaskContext.get()).fold(BuildJob.run(program, frames))(program.build(frames, _))
 }
 
@@ -54,10 +58,10 @@ private final class BuildJob(
     context: SparkContext,
     program: PythonProgram,
     keys: Broadcast[Array[Array[Byte]]]
-) extends RDD[Array[Byte]](context, Nil) {
+) extends RDD[(Array[Byte], Long)](context, Nil) {
   override protected def getPartitions: Array[Partition] = Array(BuildJob.Only)
 
-  override def compute(split: Partition, task: TaskContext): Iterator[Array[Byte]] =
+  override def compute(split: Partition, task: TaskContext): Iterator[(Array[Byte], Long)] =
     Iterator.single(program.build(keys.value, task))
 }
 
@@ -66,7 +70,7 @@ private object BuildJob {
     override def index: Int = 0
   }
 
-  def run(program: PythonProgram, keys: Array[Array[Byte]]): Array[Byte] = {
+  def run(program: PythonProgram, keys: Array[Array[Byte]]): (Array[Byte], Long) = {
     val context =
       SparkSession.getActiveSession.map(_.sparkContext).getOrElse(SparkContext.getOrCreate())
     val sent = context.broadcast(keys)

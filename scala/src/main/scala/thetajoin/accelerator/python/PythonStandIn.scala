@@ -3,25 +3,33 @@ package thetajoin.accelerator.python
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
-import org.apache.spark.sql.types.{BooleanType, DataType}
+import org.apache.spark.sql.catalyst.expressions.codegen.{
+  CodeGenerator,
+  CodegenContext,
+  ExprCode,
+  FalseLiteral
+}
+import org.apache.spark.sql.types.DataType
 
 import thetajoin.condition.FoundByIndex
 
 /**
- * A conjunct that calls a Python function, in a form that Spark leaves in a join. It is tested on pairs only where one
- * of its arguments can't be evaluated, and raises that error then.
+ * A conjunct that calls a Python function, in a form that Spark leaves in a join; or a function by which a top-k join
+ * orders its matches. It is tested on pairs only where one of its arguments can't be evaluated, and raises that error
+ * then.
  *
- * @param template the conjunct, with [[BoundReference]]s in place of the function's arguments
+ * @param template the expression, with [[BoundReference]]s in place of the function's arguments
+ * @param isRank whether matches are ordered by it: none is without a value then
  * @param children the arguments
  */
-private[python] final case class PythonCondition(
+private[python] final case class PythonStandIn(
     template: Expression,
     definition: Definition,
+    isRank: Boolean,
     children: Seq[Expression]
 ) extends FoundByIndex {
-  override def dataType: DataType = BooleanType
-  override def nullable: Boolean = true
+  override def dataType: DataType = template.dataType
+  override def nullable: Boolean = !isRank
   override def foldable: Boolean = false
 
   override def original: Expression = filled(template)
@@ -41,7 +49,7 @@ private[python] final case class PythonCondition(
 
   override def eval(input: InternalRow): Any = {
     children.foreach(_.eval(input))
-    PythonCondition.untestable()
+    PythonStandIn.untestable()
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
@@ -49,27 +57,31 @@ private[python] final case class PythonCondition(
     ev.copy(
       code = code"""
         $arguments
-        boolean ${ev.value} = ${PythonCondition.getClass.getName}.MODULE$$.untestable();""",
+        ${PythonStandIn.getClass.getName}.MODULE$$.untestable();
+        ${CodeGenerator.javaType(dataType)} ${ev.value} = ${CodeGenerator.defaultValue(
+          dataType
+        )};""",
       isNull = FalseLiteral
     )
   }
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]
-  ): PythonCondition = copy(children = newChildren)
+  ): PythonStandIn = copy(children = newChildren)
 }
 
-private[python] object PythonCondition {
+private[python] object PythonStandIn {
 
-  /** The conjunct, of this call. */
-  def apply(conjunct: Expression, call: Call): PythonCondition = {
+  /** For an expression of this call. */
+  def apply(expression: Expression, call: Call, isRank: Boolean): PythonStandIn = {
     val arguments = call.function.children
     val template = call.function.withNewChildren(arguments.zipWithIndex.map { case (a, i) =>
       BoundReference(i, a.dataType, a.nullable)
     })
-    PythonCondition(
-      conjunct.transform { case e if e eq call.function => template },
+    PythonStandIn(
+      expression.transform { case e if e eq call.function => template },
       call.definition,
+      isRank,
       arguments
     )
   }
