@@ -68,7 +68,10 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.ro
   private val probe = new ProbeSet(index.rows)
   private val seen = new Stamps(sets.rows)
   private lazy val counts = new Array[Int](sets.rows)
-  private val counted = new IntsBuilder
+  private lazy val postings = index.rows.postings
+
+  /** The rows that are counted, and those that have as many tokens in common as any row needs. */
+  private val counted, enough = new IntsBuilder
 
   /** How many of the probe row's tokens, that build rows have, a row that is alike may lack. */
   private var mostMissing = 0
@@ -85,8 +88,8 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.ro
     mostMissing = probe.known - measure.leastOfProbe(parts.least, probe.size)
     val last = math.min(probe.known, mostMissing + 1)
     if (last > 0) {
-      // To compare a row takes as long as to count it so often, if it has about as many tokens as the probe row.
-      val comparedAsCounted = 0.33 * probe.known
+      // To compare a row takes as long as to count it so often, or longer if it has more tokens than the probe row.
+      val comparedAsCounted = 0.5 * probe.known
       if (probe.met <= comparedAsCounted * probe.met(prefixes, last)) count()
       else compare(last)
     }
@@ -158,31 +161,40 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.ro
     cancellation.count(e - begin)
   }
 
-  /** All rows that have a token in common. If most of them are alike, to count is quicker than to compare. */
+  /** Rows that have enough tokens in common, by a count for each row that has one. */
   private def count(): Unit = {
     counted.clear()
+    enough.clear()
+    val fewest = math.max(1, probe.known - mostMissing)
     var i = 0
     while (i < probe.known) {
-      count(probe.ranks(i))
+      count(probe.ranks(i), fewest)
+      i += 1
+    }
+    i = 0
+    while (i < enough.length) {
+      val row = enough.array(i)
+      if (row >= parts.always && counts(row) >= least(row)) collected.add(row)
       i += 1
     }
     i = 0
     while (i < counted.length) {
-      val row = counted.array(i)
-      if (row >= parts.always && counts(row) >= least(row)) collected.add(row)
-      counts(row) = 0
+      counts(counted.array(i)) = 0
       i += 1
     }
   }
 
-  private def count(token: Int): Unit = {
-    val postings = index.rows.postings
-    cancellation.count(postings.count(token))
+  private def count(token: Int, fewest: Int): Unit = {
+    val (rows, counts) = (postings.rows, this.counts)
+    val end = postings.starts(token + 1)
     var i = postings.starts(token)
-    while (i < postings.starts(token + 1)) {
-      val row = postings.rows(i)
-      if (counts(row) == 0) counted.add(row)
-      counts(row) += 1
+    cancellation.count(end - i)
+    while (i < end) {
+      val row = rows(i)
+      val count = counts(row) + 1
+      counts(row) = count
+      if (count == 1) counted.add(row)
+      if (count == fewest) enough.add(row)
       i += 1
     }
   }
