@@ -70,7 +70,7 @@ private final class AlikeProber(index: AlikeSets) extends OneListProber(index.ro
   private lazy val counts = new Array[Int](sets.rows)
   private lazy val postings = index.rows.postings
 
-  /** The rows that are counted, and those that have as many tokens in common as any row needs. */
+  /** The rows that are counted, and the rows among them with as many tokens in common as any row needs. */
   private val counted, enough = new IntsBuilder
 
   /** How many of the probe row's tokens, that build rows have, a row that is alike may lack. */
