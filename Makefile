@@ -33,7 +33,7 @@ build/demo/data/tables.json: demo/data.py demo/addresses.py demo/flights.py demo
 	$(PYTHON) -m demo.data
 
 # The parts of `make test`, the long ones first. Two run at a time, and what they need is made beside them.
-PARTS := $(addprefix part-,scala sql-1 sql-2 property-java property-kryo python beside $(OTHER_SPARKS) link lint)
+PARTS := $(addprefix part-,scala python sql-1 sql-2 property-java property-kryo beside $(OTHER_SPARKS) link lint)
 PART := tools/part.sh
 # Tests spend most of their time compiling code that runs once: one compiler does.
 QUICK_JAVA := JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -63,7 +63,8 @@ part-property-java part-property-kryo: .venv/.complete
 part-python: .venv/.complete .venv-4.0.5/.complete $(EXAMPLE_JAR)
 	@$(QUICK_JAVA) $(PART) $@ $(PYTHON) -m pytest tests/python tests/shape --ignore tests/python/test_maven.py
 
-$(OTHER_SPARKS:%=part-%): part-%: .venv-%/.complete $(JAR)
+# Short ones, which are ready first: they wait for the long ones to begin.
+$(OTHER_SPARKS:%=part-%): part-%: .venv-%/.complete $(JAR) | .venv/.complete
 	@$(QUICK_JAVA) $(PART) $@ .venv-$*/bin/python -m pytest tests/sql tests/python/test_ui.py -m "not slow" --part $(SHARE_$*)
 
 part-beside: build/beside/.complete $(OTHER_SPARKS:%=.venv-%/.complete) $(JAR)

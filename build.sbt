@@ -18,9 +18,6 @@ val sparkJavaOptions = Seq(
   "sun.util.calendar"
 ).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED") :+ "--add-modules=jdk.incubator.vector"
 
-// Takes less time than with both compilers where most code is made for a query and runs once.
-val codeThatRunsOnce = "-XX:TieredStopAtLevel=1"
-
 // The example of an accelerator of a third party, in a jar of its own. It has a build of its own too, which a test runs.
 lazy val example = (project in file("target/example-accelerator"))
   .dependsOn(api % Provided)
@@ -61,7 +58,7 @@ lazy val sparkSuites = (project in file("tests/spark"))
     // No Python, so that tests of its functions are canceled at once.
     run / envVars += "PYSPARK_PYTHON" -> "none",
     run / outputStrategy := Some(StdoutOutput),
-    run / javaOptions ++= sparkJavaOptions ++ Seq("-Xmx3g", codeThatRunsOnce)
+    run / javaOptions ++= sparkJavaOptions :+ "-Xmx3g"
   )
 
 // What accelerators are compiled against. The sources lie beside the others.
@@ -80,7 +77,8 @@ lazy val testkit = (project in file("scala/testkit"))
     name := "thetajoin-testkit",
     libraryDependencies ++= testLibraries,
     Test / resourceDirectory := (root / Test / resourceDirectory).value,
-    Test / javaOptions ++= codeThatRunsOnce +: sys.props.toSeq.collect {
+    // Code that runs once is most of the time.
+    Test / javaOptions ++= "-XX:TieredStopAtLevel=1" +: sys.props.toSeq.collect {
       case (key, value) if key.startsWith("thetajoin.testkit.") => s"-D$key=$value"
     }
   )
